@@ -30,7 +30,8 @@ const host::Context& Session::context() const {
 host::Value Session::evaluate(ast::File file) {
   host::Context& c = state_->context;
   c.limits.begin_on_this_stack();
-  const host::Module& current = state_->add(std::move(file));
+  host::Module& current = state_->add(std::move(file));
+  current.is_answered = true;
   const host::Restore scope(c.names.scope, state_->scope);
   if (!host::resolve(c, current)) {
     c.report.fail();

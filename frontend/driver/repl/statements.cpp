@@ -128,6 +128,21 @@ bool Repl::extend(Script next, Together inputs) {
   }
 }
 
+namespace {
+
+// Warnings that planning told are not told again when the statement runs.
+std::vector<Diag> without_told(std::span<const Diag> found, std::span<const Diag> told) {
+  std::vector<Diag> rest;
+  std::ranges::copy_if(found, std::back_inserter(rest), [&](const Diag& diag) {
+    return std::ranges::none_of(told, [&](const Diag& other) {
+      return other.kind == diag.kind && other.span == diag.span && other.text == diag.text;
+    });
+  });
+  return rest;
+}
+
+}  // namespace
+
 bool Repl::run_waiting() {
   const std::unique_ptr<OthersRun> ranks =
       workers_ == nullptr ? nullptr : std::make_unique<OthersRun>();
@@ -146,7 +161,7 @@ bool Repl::run_waiting() {
   while (!waiting_.empty()) {
     const std::size_t said = running_->diags().diags().size();
     const bool ran = running_->run(tree_of(waiting_.front()));
-    show(running_->diags().diags().subspan(said));
+    show(without_told(running_->diags().diags().subspan(said), planned_->diags().diags()));
     if (!ran) {
       return false;
     }

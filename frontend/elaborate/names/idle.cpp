@@ -53,14 +53,10 @@ class IdleStatements {
     if (!is_idle(value)) {
       return;
     }
-    const auto* chain = std::get_if<ast::Chain>(&value.node);
-    const bool is_equation = chain != nullptr && chain->links.front().op == ast::BinaryOp::kEqual;
     const bool is_text = std::holds_alternative<ast::String>(value.node);
     found_.warning(DiagKind::kIdleStatement, value.span,
                    is_text ? "a text that stands alone does nothing; a comment starts with `#`"
-                   : is_equation
-                       ? "nothing reads what is compared here; `=` assigns, `assert` tests"
-                       : "nothing reads this value; `let` names it, `return` hands it on, "
+                           : "nothing reads this value; `let` names it, `return` hands it on, "
                          "`print` shows it");
   }
 

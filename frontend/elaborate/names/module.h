@@ -22,7 +22,8 @@ struct Module {
   std::vector<std::string> members;  // what its top level declares
   std::vector<std::string> shown;    // of these, what is for who imports it
   bool is_standard = false;
-  bool is_main = false;  // given to the session, not imported
+  bool is_main = false;      // given to the session, not imported
+  bool is_answered = false;  // its one statement is an expression, whose value is shown
   bool ran = false;
   std::string path;    // canonical, of a file
   std::string folder;  // canonical; empty: of the process

@@ -176,6 +176,33 @@ const ast::Expr& first_of(const ast::Expr& value) {
   return postfix == nullptr ? first : *postfix->base;
 }
 
+// What was meant by a comparison that stands alone, `h == f(h)` or `w < -0.1 * g`: nothing it could
+// be is done without a word.
+std::string what_assigns(const ast::Link& comparison) {
+  switch (comparison.op) {
+    case ast::BinaryOp::kEqual:
+      return "`=` assigns, `assert` tests";
+    case ast::BinaryOp::kLess:
+      return "`<-` assigns, `assert` tests";
+    case ast::BinaryOp::kNotEqual:
+    case ast::BinaryOp::kLessEqual:
+    case ast::BinaryOp::kGreater:
+    case ast::BinaryOp::kGreaterEqual:
+      return "`assert` tests";
+    default:
+      return {};
+  }
+}
+
+void warn_of_comparison(Reporter& report, const ast::Expr& value) {
+  const auto* chain = std::get_if<ast::Chain>(&value.node);
+  const std::string meant = chain == nullptr ? "" : what_assigns(chain->links.front());
+  if (!meant.empty()) {
+    report.warning(DiagKind::kIdleStatement, value.span,
+                   "nothing reads what is compared here; " + meant);
+  }
+}
+
 }  // namespace
 
 // The first name may have been meant to be a word of a statement: `break`, `return -x`, `print(x)`.
@@ -188,6 +215,9 @@ void Resolver::visit(const ast::Evaluate& evaluate, SourceSpan /*span*/) {
   }
   if (!is_unknown || &first != &evaluate.value) {
     expr(evaluate.value);
+  }
+  if (!module_.is_answered) {
+    warn_of_comparison(c_.report, evaluate.value);
   }
 }
 
