@@ -57,7 +57,7 @@ class IdleStatements {
     found_.warning(DiagKind::kIdleStatement, value.span,
                    is_text ? "a text that stands alone does nothing; a comment starts with `#`"
                            : "nothing reads this value; `let` names it, `return` hands it on, "
-                         "`print` shows it");
+                             "`print` shows it");
   }
 
   [[nodiscard]] bool is_idle(const ast::Expr& expression) const {

@@ -36,13 +36,10 @@ const OpParam* param_for(const OpDef& op, const ast::Call& call, std::size_t pos
   }
   const auto list = std::ranges::find(op.params, ParamKind::kTensors, &OpParam::kind);
   const auto over = std::ranges::find(op.params, "over", &OpParam::name);
-  const bool is_in_list =
-      list != op.params.end() && over != op.params.end() &&
-      position >= static_cast<std::size_t>(list - op.params.begin()) &&
-      tells_dims(call.arguments, call.target.has_value(), over->required);
-  return is_in_list                    ? &*list
-         : position < op.params.size() ? &op.params[position]
-                                       : nullptr;
+  const bool is_in_list = list != op.params.end() && over != op.params.end() &&
+                          position >= static_cast<std::size_t>(list - op.params.begin()) &&
+                          tells_dims(call.arguments, call.target.has_value(), over->required);
+  return is_in_list ? &*list : position < op.params.size() ? &op.params[position] : nullptr;
 }
 
 // The functions of the language that look for dims in their tensors. In `split`, which is known by

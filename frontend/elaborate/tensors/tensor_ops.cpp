@@ -110,10 +110,25 @@ std::vector<TensorType> whole_as(DType dtype, std::span<const Operand> operands,
   return types;
 }
 
+// As what the operation takes whole numbers; nullopt: it does not. Where something else is wrong,
+// that is to be told, and not the dtype.
+std::optional<DType> whole_dtype(const OpDef& op, const OpArgs& args,
+                                 std::span<const Operand> operands,
+                                 const std::vector<TensorType>& types) {
+  for (const DType dtype : {DType::kI32, DType::kI64}) {
+    if (takes(op, args, whole_as(dtype, operands, types))) {
+      return dtype;
+    }
+  }
+  const bool is_as_written =
+      complaint(op, args, types) != DiagKind::kDtypeMismatch ||
+      complaint(op, args, whole_as(DType::kI32, operands, types)) == DiagKind::kDtypeMismatch;
+  return is_as_written ? std::nullopt : std::optional(DType::kI32);
+}
+
 // Whole numbers that were written without a dtype serve as labels, too, and so do host numbers:
 // where the operation refuses them, those that it refuses are cast to what it takes. Others stay
-// floats: a table of 1, 2, 3 is no table of i32 because the numbers of its rows are. Where something
-// else is wrong that stays to be told, and not the dtype.
+// floats: a table of 1, 2, 3 is no table of i32 because the numbers of its rows are.
 void fit_whole_numbers(Units& units, const OpDef& op, std::span<const Operand> operands,
                        const OpArgs& args, std::vector<ValueId>& ids) {
   std::vector<TensorType> types;
@@ -121,28 +136,16 @@ void fit_whole_numbers(Units& units, const OpDef& op, std::span<const Operand> o
   for (const ValueId id : ids) {
     types.push_back(units.recording().builder.type_of(id));
   }
-  if (op.type == nullptr || std::ranges::none_of(operands, is_whole) ||
-      takes(op, args, types)) {
+  if (op.type == nullptr || std::ranges::none_of(operands, is_whole) || takes(op, args, types)) {
     return;
   }
-  for (const DType dtype : {DType::kI32, DType::kI64}) {
-    std::vector<TensorType> cast = whole_as(dtype, operands, types);
-    if (!takes(op, args, cast)) {
-      continue;
-    }
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-      std::swap(cast[i], types[i]);  // as written, if the operation takes it so
-      if (!takes(op, args, cast)) {
-        std::swap(cast[i], types[i]);
-        ids[i] = as_dtype(units, ids[i], dtype);
-      }
-    }
-    return;
-  }
-  if (complaint(op, args, types) == DiagKind::kDtypeMismatch &&
-      complaint(op, args, whole_as(DType::kI32, operands, types)) != DiagKind::kDtypeMismatch) {
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-      ids[i] = is_whole(operands[i]) ? as_dtype(units, ids[i], DType::kI32) : ids[i];
+  const std::optional<DType> dtype = whole_dtype(op, args, operands, types);
+  std::vector<TensorType> cast = dtype ? whole_as(*dtype, operands, types) : types;
+  for (std::size_t i = 0; dtype && i < ids.size(); ++i) {
+    std::swap(cast[i], types[i]);  // as written, if the operation takes it so
+    if (is_whole(operands[i]) && !takes(op, args, cast)) {
+      std::swap(cast[i], types[i]);
+      ids[i] = as_dtype(units, ids[i], *dtype);
     }
   }
 }

@@ -1,5 +1,5 @@
-// Slips within brackets: indices and ranges as Python writes them, meshes, axes and parameters whose
-// signs are those of other languages.
+// Slips within brackets: indices and ranges as Python writes them, meshes, axes and parameters
+// whose signs are those of other languages.
 
 #include <antlr4-runtime.h>
 
@@ -31,9 +31,9 @@ bool is_of_range(std::size_t type) {
 std::string in_square(const Scene& scene, bool is_index) {
   if (scene.type(0) == MtfParser::ASSIGN && scene.type(-1) == MtfParser::NAME) {
     const std::string name(scene.text(-1));
-    return "`=` names an argument; " +
-           (is_index ? "an index is written `x[" + name + ": 0]`"
-                     : "a dim with its size is written `" + name + ": 4`");
+    return "`=` names an argument; " + (is_index
+                                            ? "an index is written `x[" + name + ": 0]`"
+                                            : "a dim with its size is written `" + name + ": 4`");
   }
   if (is_index && (is_of_range(scene.type(0)) || is_of_range(scene.type(-1)))) {
     return "found " + describe(scene.source, scene.token(0)) +
@@ -66,8 +66,9 @@ std::string in_parameters(const Scene& scene) {
   const bool is_type = is_word(scene.type(0)) && scene.type(-1) == MtfParser::NAME &&
                        static_cast<std::ptrdiff_t>(scene.position()) + opener(scene) == kFirst;
   const std::string name(scene.text(-1));
-  return is_type ? "a type stands behind a colon: `" + name + ": " + std::string(scene.text(0)) + "`"
-                 : "";
+  return is_type
+             ? "a type stands behind a colon: `" + name + ": " + std::string(scene.text(0)) + "`"
+             : "";
 }
 
 // let (a, b) = f(x)   for (i in 0..4) {

@@ -160,8 +160,7 @@ Dim beside(const Shape& x, const Dim& window) {
 
 std::optional<TensorType> slice_type(OpCall& call, DiagSink& diags) {
   const auto* to = call.args.get<Shape>("to");
-  if (to == nullptr || !check_positions(call, 1, diags) ||
-      !check_window(call, *to, diags)) {
+  if (to == nullptr || !check_positions(call, 1, diags) || !check_window(call, *to, diags)) {
     return std::nullopt;
   }
   return result_type(call, call.operands[0].dtype, *to, diags);

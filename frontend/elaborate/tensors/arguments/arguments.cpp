@@ -19,8 +19,10 @@ std::string of_two(const OpCallSite& site, const ast::Expr& expr) {
            std::ranges::all_of(op->params, [](const OpParam& p) { return is_tensor_kind(p.kind); });
   };
   if (site.op.algebra == Algebra::kSum) {
-    return is_written(expr) ? "" : ", and `a " + std::string(op_of(site.c.units.ops, Primitive::kAdd).symbol) +
-           " b` adds two";
+    return is_written(expr)
+               ? ""
+               : ", and `a " + std::string(op_of(site.c.units.ops, Primitive::kAdd).symbol) +
+                     " b` adds two";
   }
   const auto found = std::ranges::find_if(site.c.units.ops, is_meant);
   return found == site.c.units.ops.end()
