@@ -36,8 +36,7 @@ void add_argument(const Builder& build, const Tree* context, bool after_target, 
     const bool after_named = !call.arguments.empty() && call.arguments.back().name.has_value();
     if (after_target || after_named) {
       build.error(span, std::string("after ") + (after_target ? "`->`" : "`name = value`") +
-                            " every argument needs its name" +
-                            (after_target ? "; dims of the result stand in `[ ]`" : ""));
+                            " every argument needs its name");
     }
     call.arguments.push_back({.span = span, .name = std::nullopt, .value = std::move(first)});
     return;

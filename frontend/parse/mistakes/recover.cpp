@@ -35,12 +35,17 @@ std::size_t Recovery::statement_at(std::uint32_t offset) const {
   return after == tokens_.begin() ? 0 : (after - 1)->statement;
 }
 
-// The statements that begin in the rest of the line of that token.
+// The statements that begin in the rest of the line of that token, unless a block does.
 void Recovery::leave_out_line(std::size_t at) {
   const std::size_t end = source_.text.find('\n', tokens_[at].begin);
-  for (; at < tokens_.size() && tokens_[at].begin < end; ++at) {
-    if (tokens_[at].type == MtfParser::SEP) {
-      reported_[at] = true;
+  const auto first = tokens_.begin() + static_cast<std::ptrdiff_t>(at);
+  const auto last = std::ranges::lower_bound(first, tokens_.end(), end, {}, &Token::begin);
+  if (std::ranges::find(first, last, MtfParser::OPEN_BRACE, &Token::type) != last) {
+    return;
+  }
+  for (auto token = first; token != last; ++token) {
+    if (token->type == MtfParser::SEP) {
+      reported_[static_cast<std::size_t>(token - tokens_.begin())] = true;
     }
   }
 }
