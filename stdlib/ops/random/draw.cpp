@@ -2,6 +2,7 @@
 
 #include "stdlib/ops/random/draw.h"
 
+#include "ir/support/number.h"
 #include "runtime/vector_math/philox_lanes.h"
 #include "stdlib/ops/rules.h"
 
