@@ -89,7 +89,11 @@ std::optional<DiagKind> complaint(const OpDef& op, const OpArgs& args,
               .span = {},
               .operand_spans = {}};
   DiagSink diags;
-  return op.type(call, diags) ? std::nullopt : std::optional(diags.diags().front().kind);
+  if (op.type(call, diags)) {
+    return std::nullopt;
+  }
+  const auto error = std::ranges::find(diags.diags(), Severity::kError, &Diag::severity);
+  return error == diags.diags().end() ? DiagKind::kWrongType : error->kind;
 }
 
 bool takes(const OpDef& op, const OpArgs& args, const std::vector<TensorType>& operands) {
