@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
+#include <queue>
 
 namespace mtf {
 namespace {
@@ -46,34 +48,31 @@ class PairLearner {
   explicit PairLearner(std::string_view text) {
     std::unordered_map<std::string_view, std::int64_t> counts;
     for_each_word(text, [&](std::string_view word) { ++counts[word]; });
-    const std::map<std::string_view, std::int64_t> words(counts.begin(), counts.end());
-    for (const auto& [word, count] : words) {
+    for (const auto& [word, count] : counts) {
       words_.push_back({.tokens = tokens_of_bytes(word), .count = count});
-      count_pairs(words_.size() - 1, 1);
+      const Tokens& tokens = words_.back().tokens;
+      for (std::size_t i = 1; i < tokens.size(); ++i) {
+        count_pair(words_.size() - 1, {tokens[i - 1], tokens[i]}, 1);
+      }
     }
+    rank_new_pairs();
   }
 
   // Fewer where no pair is there twice.
   std::vector<TokenPair> learn(std::int64_t count) {
     std::vector<TokenPair> learned;
     for (Token token = kByteTokens; token < kByteTokens + count; ++token) {
-      const auto best = std::ranges::max_element(pairs_, [](const auto& a, const auto& b) {
-        return a.second.count < b.second.count;  // the first of equal ones stays
-      });
-      if (best == pairs_.end() || best->second.count < 2) {
+      const std::optional<TokenPair> pair = most_frequent();
+      if (!pair) {
         break;
       }
-      const TokenPair pair = best->first;
-      std::vector<std::size_t> in = std::move(best->second.words);
-      std::ranges::sort(in);
-      in.erase(std::unique(in.begin(), in.end()), in.end());
+      const std::vector<std::size_t> in = std::move(pairs_[*pair].words);
       for (const std::size_t word : in) {
-        count_pairs(word, -1);
-        words_[word].tokens = merged(words_[word].tokens, pair, token);
-        count_pairs(word, 1);
+        join(word, *pair, token);
       }
-      pairs_.erase(pair);
-      learned.push_back(pair);
+      pairs_.erase(*pair);
+      rank_new_pairs();
+      learned.push_back(*pair);
     }
     return learned;
   }
@@ -85,22 +84,141 @@ class PairLearner {
   };
   struct PairUse {
     std::int64_t count = 0;
-    std::vector<std::size_t> words;  // that have it, or had it
+    std::vector<std::size_t> words;  // that have it, or had it, each once
+  };
+  struct Ranked {
+    std::int64_t count = 0;
+    TokenPair pair;
+
+    bool operator<(const Ranked& other) const {  // of equal ones the least pair is the greatest
+      return count != other.count ? count < other.count : pair > other.pair;
+    }
   };
 
-  void count_pairs(std::size_t number, std::int64_t sign) {
-    const Word& word = words_[number];
-    for (std::size_t i = 0; i + 1 < word.tokens.size(); ++i) {
-      PairUse& use = pairs_[{word.tokens[i], word.tokens[i + 1]}];
-      use.count += sign * word.count;
-      if (sign > 0) {
-        use.words.push_back(number);
-      }
+  void count_pair(std::size_t word, TokenPair pair, std::int64_t sign) {
+    const auto [place, is_new] = pairs_.try_emplace(pair);
+    PairUse& use = place->second;
+    use.count += sign * words_[word].count;
+    if (sign > 0 && (is_new || use.words.back() != word)) {
+      use.words.push_back(word);
+    }
+    if (is_new) {
+      new_pairs_.push_back(pair);
     }
   }
 
+  // Only pairs beside a joined one are counted anew: a text without blanks is one long word.
+  void join(std::size_t number, TokenPair pair, Token token) {
+    const Tokens old = std::move(words_[number].tokens);
+    Tokens joined = merged(old, pair, token);
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < joined.size(); ++i) {
+      const bool is_joined = joined[i] == token;
+      if (i > 0 && (is_joined || joined[i - 1] == token)) {
+        count_pair(number, {old[at - 1], old[at]}, -1);
+        count_pair(number, {joined[i - 1], joined[i]}, 1);
+      }
+      at += is_joined ? 2 : 1;
+    }
+    words_[number].tokens = std::move(joined);
+  }
+
+  void rank_new_pairs() {
+    for (const TokenPair& pair : new_pairs_) {
+      ranked_.push({.count = pairs_[pair].count, .pair = pair});
+    }
+    new_pairs_.clear();
+  }
+
+  // Once all of its words were counted, a pair only becomes rarer, which is seen when it is first.
+  std::optional<TokenPair> most_frequent() {
+    while (!ranked_.empty() && ranked_.top().count > 1) {
+      Ranked first = ranked_.top();
+      ranked_.pop();
+      const std::int64_t count = pairs_[first.pair].count;
+      if (count == first.count) {
+        return first.pair;
+      }
+      first.count = count;
+      ranked_.push(first);
+    }
+    return std::nullopt;
+  }
+
   std::vector<Word> words_;
-  std::map<TokenPair, PairUse> pairs_;
+  std::unordered_map<TokenPair, PairUse, TokenPairHash> pairs_;
+  std::vector<TokenPair> new_pairs_;  // not ranked yet
+  std::priority_queue<Ranked> ranked_;
+};
+
+// A word whose pairs are joined in the order in which they were learned, those of one kind from the
+// left. Tokens are linked, and the pairs that are there wait in a heap: a word of n bytes takes n
+// log n.
+class WordJoiner {
+ public:
+  WordJoiner(const std::unordered_map<TokenPair, Token, TokenPairHash>& tokens, Tokens word)
+      : tokens_(tokens), word_(std::move(word)), next_(word_.size()), before_(word_.size()) {
+    for (std::size_t i = 0; i < word_.size(); ++i) {
+      next_[i] = i + 1;
+      before_[i] = i - 1;  // of the first none, which is never asked for
+      expect(i);
+    }
+  }
+
+  Tokens joined() {
+    while (!waiting_.empty()) {
+      const auto [token, at] = waiting_.top();
+      waiting_.pop();
+      if (joins_to(at) == token) {
+        join(at, token);
+      }
+    }
+    Tokens result;
+    for (std::size_t i = 0; i < word_.size(); i = next_[i]) {
+      result.push_back(word_[i]);
+    }
+    return result;
+  }
+
+ private:
+  static constexpr Token kNone = -1;
+
+  // What the token at a place makes with the next.
+  [[nodiscard]] Token joins_to(std::size_t at) const {
+    if (word_[at] == kNone || next_[at] == word_.size()) {
+      return kNone;
+    }
+    const auto found = tokens_.find({word_[at], word_[next_[at]]});
+    return found == tokens_.end() ? kNone : found->second;
+  }
+
+  void expect(std::size_t at) {
+    if (const Token token = joins_to(at); token != kNone) {
+      waiting_.emplace(token, at);
+    }
+  }
+
+  void join(std::size_t at, Token token) {
+    const std::size_t second = next_[at];
+    word_[at] = token;
+    word_[second] = kNone;
+    next_[at] = next_[second];
+    if (next_[at] < word_.size()) {
+      before_[next_[at]] = at;
+    }
+    expect(at);
+    if (at > 0) {
+      expect(before_[at]);
+    }
+  }
+
+  using Waiting = std::pair<Token, std::size_t>;
+
+  const std::unordered_map<TokenPair, Token, TokenPairHash>& tokens_;
+  Tokens word_;  // none: joined to the one before
+  std::vector<std::size_t> next_;
+  std::vector<std::size_t> before_;
+  std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> waiting_;
 };
 
 }  // namespace
@@ -160,23 +278,7 @@ const Tokens& PairEncoder::of_word(std::string_view word) {
   if (words_.size() >= kMostWords) {
     words_.clear();
   }
-  return words_.emplace(word, joined(tokens_of_bytes(word))).first->second;
-}
-
-Tokens PairEncoder::joined(Tokens word) const {
-  while (true) {
-    auto first = tokens_.end();
-    for (std::size_t i = 0; i + 1 < word.size(); ++i) {
-      const auto found = tokens_.find({word[i], word[i + 1]});
-      const bool is_earlier =
-          found != tokens_.end() && (first == tokens_.end() || found->second < first->second);
-      first = is_earlier ? found : first;
-    }
-    if (first == tokens_.end()) {
-      return word;
-    }
-    word = merged(word, first->first, first->second);
-  }
+  return words_.emplace(word, WordJoiner(tokens_, tokens_of_bytes(word)).joined()).first->second;
 }
 
 std::vector<std::string> bytes_of_tokens(const std::vector<TokenPair>& pairs, std::size_t most) {

@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,6 +22,15 @@ using Tokens = std::vector<Token>;
 using TokenPair = std::pair<Token, Token>;
 
 inline constexpr Token kByteTokens = 256;
+
+struct TokenPairHash {
+  std::size_t operator()(const TokenPair& pair) const {
+    constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15;
+    const std::uint64_t both =
+        (static_cast<std::uint64_t>(pair.first) << 32U) | static_cast<std::uint32_t>(pair.second);
+    return (both * kGolden) >> 20U;
+  }
+};
 
 // Fewer than `count` where no pair is there twice.
 [[nodiscard]] std::vector<TokenPair> learn_pairs(std::string_view text, std::int64_t count);
@@ -48,10 +56,8 @@ class PairEncoder {
   };
 
   const Tokens& of_word(std::string_view word);
-  // Pairs are joined in the order in which they were learned.
-  [[nodiscard]] Tokens joined(Tokens word) const;
 
-  std::map<TokenPair, Token> tokens_;
+  std::unordered_map<TokenPair, Token, TokenPairHash> tokens_;
   std::unordered_map<std::string, Tokens, WordHash, std::equal_to<>> words_;  // that were met
 };
 
