@@ -145,6 +145,16 @@ Misuse unknown_option(const CommandDef& command, const Options& options, const s
           (elsewhere.empty() ? did_you_mean(name, candidates, page) : elsewhere + own)};
 }
 
+// Why a word behind `--` is none of the program's options.
+std::string behind_dashes(const CommandDef& command, const std::string& word) {
+  if (!looks_like_option(word)) {
+    return "; behind `--` are options of the program, as `--width 8`";
+  }
+  return find_option(command, "--set") == nullptr || word.starts_with("--")
+             ? "; no options may follow `--`"
+             : "; an option of the program has two dashes: `-" + word + "`";
+}
+
 // The first word that nothing has taken.
 void check_left_over(const CommandDef& command, const CLI::App& app, const Options& options) {
   bool only_words = false;
@@ -158,10 +168,7 @@ void check_left_over(const CommandDef& command, const CLI::App& app, const Optio
                    usage_of(*meant) + "`"};
     } else {
       throw Misuse{"`" + word + "` is one word too many" +
-                   (!only_words               ? ""
-                    : looks_like_option(word) ? "; no options may follow `--`"
-                                              : "; behind `--` are options of the program, as "
-                                                "`--width 8`")};
+                   (only_words ? behind_dashes(command, word) : "")};
     }
   }
 }

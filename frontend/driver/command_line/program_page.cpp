@@ -7,6 +7,7 @@
 
 #include "frontend/parse/parse.h"
 #include "ir/support/columns.h"
+#include "ir/support/diag.h"
 #include "ir/support/file.h"
 
 namespace mtf {
@@ -26,35 +27,42 @@ std::string_view uncommented_line(std::string_view line) {
   return trimmed(text.substr(std::min(text.find_first_not_of('#'), text.size())));
 }
 
-// What stands behind the statement on its line, or in the lines of comment above it.
-std::string comment_of(const SourceMap& sources, SourceSpan span) {
-  const std::string_view text = sources.file(span.file).text;
-  const std::string_view behind =
-      trimmed(text.substr(span.end, text.find('\n', span.end) - span.end));
-  if (behind.starts_with('#')) {
-    return std::string(uncommented_line(behind));
-  }
-  std::string comment;
-  for (std::int32_t line = sources.place(span.file, span.begin).line - 1; line > 0; --line) {
-    const std::string_view above = trimmed(sources.line(span.file, line));
-    if (!above.starts_with('#')) {
+struct Comment {
+  std::vector<std::string> lines;
+  std::int32_t first = 0;  // its line
+};
+
+// The lines of comment that end at a line, none of which is for the system (`#!/usr/bin/env mtf`).
+Comment comment_up_to(const SourceMap& sources, FileId file, std::int32_t last) {
+  Comment comment{.lines = {}, .first = last + 1};
+  for (; comment.first > 1; --comment.first) {
+    const std::string_view above = trimmed(sources.line(file, comment.first - 1));
+    if (!above.starts_with('#') || above.starts_with("#!")) {
       break;
     }
-    comment = std::string(uncommented_line(above)) + (comment.empty() ? "" : " ") + comment;
+    comment.lines.emplace(comment.lines.begin(), uncommented_line(above));
   }
   return comment;
 }
 
+// What stands behind the statement on its line, or in the lines of comment above it.
+Comment comment_of(const SourceMap& sources, SourceSpan span) {
+  const std::string_view text = sources.file(span.file).text;
+  const std::int32_t line = sources.place(span.file, span.begin).line;
+  const std::string_view behind =
+      trimmed(text.substr(span.end, text.find('\n', span.end) - span.end));
+  return behind.starts_with('#')
+             ? Comment{.lines = {std::string(uncommented_line(behind))}, .first = line}
+             : comment_up_to(sources, span.file, line - 1);
+}
+
 // The comment that the file begins with.
-std::string first_comment(const SourceMap& sources, FileId file) {
-  std::string text;
-  for (std::int32_t line = 1;; ++line) {
-    const std::string_view comment = trimmed(sources.line(file, line));
-    if (!comment.starts_with('#')) {
-      return text;
-    }
-    text += "  " + std::string(uncommented_line(comment)) + "\n";
+Comment first_comment(const SourceMap& sources, FileId file) {
+  std::int32_t line = 1;
+  while (trimmed(sources.line(file, line)).starts_with('#')) {
+    ++line;
   }
+  return comment_up_to(sources, file, line - 1);
 }
 
 }  // namespace
@@ -77,18 +85,22 @@ std::optional<std::string> program_page(const std::string& path) {
     return std::nullopt;
   }
   std::vector<Row> rows;
+  Comment about = first_comment(sources, file);
   for (const ast::Stmt& statement : tree->statements) {
     const auto* binding = std::get_if<ast::Binding>(&statement.node);
     if (binding != nullptr && binding->is_option) {
       const SourceSpan value = binding->value.span;
+      const Comment comment = comment_of(sources, statement.span);
+      if (comment.first == about.first) {
+        about.lines.clear();  // it is about this option
+      }
       rows.push_back({"--" + binding->names.front().text,
                       sources.file(file).text.substr(value.begin, value.end - value.begin),
-                      comment_of(sources, statement.span)});
+                      joined(comment.lines, " ")});
     }
   }
-  const std::string about = first_comment(sources, file);
   std::string page = "mtf " + path + (rows.empty() ? "" : " -- [--OPTION VALUE]…") + "\n\n" +
-                     about + (about.empty() ? "" : "\n");
+                     (about.lines.empty() ? "" : "  " + joined(about.lines, "\n  ") + "\n\n");
   page += rows.empty() ? "  " + name + " has no options; `option width = 256` declares one.\n"
                        : in_columns(rows, {.gap = 3});
   return page + "\n`mtf run --help` lists the options of mtf, which stand before `--`.\n";

@@ -16,7 +16,7 @@ using Taken = std::pair<std::string_view, std::string_view>;
 // Of those that take no choice among words. An option of one name may take other things elsewhere.
 constexpr std::array kTaken = std::to_array<Taken>({
     {"-n", "a number of ranks, 1 to 65536"},
-    {"--set", "NAME=TEXT, as `--set data=folder`"},
+    {"--set", "NAME=TEXT, as `--set data=folder`, or several with commas between them"},
     {"--ranks", "numbers of ranks, 1 to 1048576, with commas between them"},
     {"--axes", "1 to 4"},
     {"--memory", "an amount of memory, as 16GiB or 500MB"},
