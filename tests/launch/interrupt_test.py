@@ -167,13 +167,21 @@ def check_verify(folder):
 
 
 def check_put_back(folder):
-    """Lines that `mtf verify` has added and cannot take away again are an error, not silence."""
-    log = pathlib.Path(folder, "log.csv")
+    """Files are as they were before `mtf verify`; what cannot be put back is an error, not silence."""
+    log, array = pathlib.Path(folder, "log.csv"), pathlib.Path(folder, "array.npy")
+    pathlib.Path(folder, "case.mtf").write_text('write("array.npy", ones([n: 4]))\n', encoding="utf-8")
+    subprocess.run([MTF, "run", "case.mtf"], cwd=folder, check=True)
     log.write_text("before\n", encoding="utf-8")
-    pathlib.Path(folder, "case.mtf").write_text('append("log.csv", "line")\n', encoding="utf-8")
-    done = subprocess.run([MTF, "verify", "case.mtf"], cwd=folder, capture_output=True, text=True, check=False)
-    if done.returncode != 0 or log.read_text(encoding="utf-8") != "before\n":
-        fail(["verify"], f"status {done.returncode}, {log.read_text(encoding='utf-8')}", done.stderr)
+    before = array.read_bytes()
+    pathlib.Path(folder, "case.mtf").write_text(
+        'append("log.csv", "line")\nwrite("array.npy", zeros([n: 5]))\nwrite("new.npy", ones([]))\n', encoding="utf-8")
+    for temporary in (tempfile.gettempdir(), "/dev/shm"):
+        done = subprocess.run([MTF, "verify", "case.mtf"], cwd=folder, capture_output=True, text=True, check=False,
+                              env=dict(os.environ, TMPDIR=temporary))
+        if done.returncode != 0 or log.read_text(encoding="utf-8") != "before\n" or array.read_bytes() != before:
+            fail(["verify"], f"status {done.returncode}, {log.read_text(encoding='utf-8')}", done.stderr)
+        if pathlib.Path(folder, "new.npy").exists():
+            fail(["verify"], "what it wrote is there")
     if shutil.which("chattr") is None or subprocess.run(["chattr", "+a", log], stderr=subprocess.DEVNULL,
                                                         check=False).returncode != 0:
         return  # only root may, and not everywhere

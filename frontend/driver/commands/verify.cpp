@@ -93,13 +93,13 @@ class Verifier {
   std::optional<Difference> apart(const Trace& one, const Trace& many, bool is_promised) {
     std::optional<Difference> found = difference(one, many);
     const bool is_large = found && !is_promised && !tolerated(*found);
-    return is_large ? difference(one, many, rounded(one)) : found;
+    return is_large ? difference(one, many, rounded()) : found;
   }
 
   // Only where it is asked for, since it takes some more runs.
-  std::span<const Trace> rounded(const Trace& one) {
+  std::span<const Trace> rounded() {
     if (!rounded_) {
-      rounded_ = rounded_runs(workspace_, file_, one);
+      rounded_ = rounded_runs(workspace_, file_);
     }
     return *rounded_;
   }

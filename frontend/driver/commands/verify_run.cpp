@@ -75,51 +75,45 @@ void note_files(const Program& program, std::map<std::string, HostTensor>& files
   }
 }
 
-// Files that a run adds lines to, for which `size` is what it finds. Each is put back as it was, so
-// that every layout begins with the same, and the user's are as they were: whatever ends the run.
-class AppendedFiles {
+void require_made(const TemporaryFolder& folder) {
+  if (!folder.is_made()) {
+    throw Failure{{.kind = DiagKind::kFile,
+                   .text = "no folder can be made in " + in_backticks(folder.path())}};
+  }
+}
+
+// Files that a run writes, or adds lines to. Each is put back as it was, so that every layout
+// begins with the same, and the user's are as they were: whatever ends the run.
+class WrittenFiles {
  public:
-  AppendedFiles() = default;
-  ~AppendedFiles() {
+  WrittenFiles() { require_made(folder_); }
+  ~WrittenFiles() {
     DiagSink unheard;
     restore(unheard);
   }
-  AppendedFiles(const AppendedFiles&) = delete;
-  AppendedFiles& operator=(const AppendedFiles&) = delete;
-  AppendedFiles(AppendedFiles&&) = delete;
-  AppendedFiles& operator=(AppendedFiles&&) = delete;
+  WrittenFiles(const WrittenFiles&) = delete;
+  WrittenFiles& operator=(const WrittenFiles&) = delete;
+  WrittenFiles(WrittenFiles&&) = delete;
+  WrittenFiles& operator=(WrittenFiles&&) = delete;
 
   // Before the program runs.
   void note(const Program& program) {
     for (const Value& value : program.values) {
       const auto* path = value.args.get<std::string>("path");
-      if (value.op == nullptr || value.op->file != FileUse::kWrites || path == nullptr ||
-          !value.operands.empty() || sizes_.contains(*path)) {
-        continue;
-      }
-      std::error_code error;
-      const std::uintmax_t size = std::filesystem::file_size(*path, error);
-      const bool is_new = error == std::errc::no_such_file_or_directory;
-      if (!error || is_new) {  // to any other the run will add nothing
-        sizes_.emplace(*path, is_new ? std::nullopt : std::optional(size));
+      if (value.op != nullptr && value.op->file == FileUse::kWrites && path != nullptr) {
+        note(behind_links(*path), value.operands.empty());
       }
     }
   }
 
   // Which of them cannot be put back is an error.
   void restore(DiagSink& diags) {
-    for (const auto& [path, size] : std::exchange(sizes_, {})) {
-      std::error_code error;
-      if (!size) {
-        std::filesystem::remove(path, error);
-      } else if (std::filesystem::file_size(path, error) != *size) {
-        std::filesystem::resize_file(path, *size, error);
-      }
-      if (error) {
-        diags.error(DiagKind::kFile, {},
-                    in_backticks(path) +
-                        " has lines of this run and cannot be put back as it was, " +
-                        (size ? plural(*size, "byte") : "not there") + ": " + error.message());
+    for (const auto& [path, file] : std::exchange(files_, {})) {
+      if (const std::error_code error = put_back(path, file); error) {
+        diags.error(
+            DiagKind::kFile, {},
+            in_backticks(path) + " was written by this run and cannot be put back as it was, " +
+                (file.size ? plural(*file.size, "byte") : "not there") + ": " + error.message());
       }
     }
   }
@@ -127,9 +121,12 @@ class AppendedFiles {
   // What was added.
   [[nodiscard]] std::vector<std::string> lines() const {
     std::vector<std::string> lines;
-    for (const auto& [path, size] : sizes_) {
+    for (const auto& [path, kept] : files_) {
+      if (!kept.gets_lines) {
+        continue;
+      }
       std::ifstream file(path);
-      file.seekg(static_cast<std::streamoff>(size.value_or(0)));
+      file.seekg(static_cast<std::streamoff>(kept.size.value_or(0)));
       for (std::string line; std::getline(file, line);) {
         lines.push_back(path + ": " + line);
       }
@@ -138,7 +135,64 @@ class AppendedFiles {
   }
 
  private:
-  std::map<std::string, std::optional<std::uintmax_t>> sizes_;
+  struct Kept {
+    std::optional<std::uintmax_t> size;  // nullopt: it was not there
+    bool gets_lines = false;
+    std::string kept_as;  // of one that is replaced, what was there
+  };
+
+  void note(const std::string& path, bool gets_lines) {
+    std::error_code error;
+    const std::uintmax_t size = std::filesystem::file_size(path, error);
+    const bool is_new = error == std::errc::no_such_file_or_directory;
+    if (files_.contains(path) || (error && !is_new)) {  // to any other the run will write nothing
+      return;
+    }
+    Kept file{.size = is_new ? std::nullopt : std::optional(size),
+              .gets_lines = gets_lines,
+              .kept_as = folder_.path() + "/" + std::to_string(files_.size())};
+    if (!is_new && !gets_lines) {
+      keep(path, file.kept_as);
+    }
+    files_.emplace(path, std::move(file));
+  }
+
+  // A file is replaced by another, so that a second name keeps it; on another disk a copy does.
+  static void keep(const std::string& path, const std::string& as) {
+    std::error_code error;
+    std::filesystem::create_hard_link(path, as, error);
+    if (error) {
+      std::filesystem::copy_file(path, as, error);
+    }
+    if (error) {
+      throw Failure{
+          {.kind = DiagKind::kFile,
+           .text = in_backticks(path) +
+                   ", which the program writes, cannot be kept as it is: " + error.message()}};
+    }
+  }
+
+  static std::error_code put_back(const std::string& path, const Kept& file) {
+    std::error_code error;
+    if (!file.size) {
+      std::filesystem::remove(path, error);
+    } else if (file.gets_lines) {
+      const bool is_longer = std::filesystem::file_size(path, error) != *file.size;
+      if (is_longer) {
+        std::filesystem::resize_file(path, *file.size, error);
+      }
+    } else {
+      std::filesystem::rename(file.kept_as, path, error);
+      if (error == std::errc::cross_device_link) {
+        std::filesystem::copy_file(file.kept_as, path,
+                                   std::filesystem::copy_options::overwrite_existing, error);
+      }
+    }
+    return error;
+  }
+
+  TemporaryFolder folder_{"mtf_verify_"};
+  std::map<std::string, Kept> files_;
 };
 
 // As they are once the run is over.
@@ -158,18 +212,11 @@ std::function<void(RankTensor&)> moving(std::uint64_t draw, std::mt19937_64& dig
   return [&digits](RankTensor& variable) { move_last_digits(variable, digits); };
 }
 
-void require_made(const TemporaryFolder& folder) {
-  if (!folder.is_made()) {
-    throw Failure{{.kind = DiagKind::kFile,
-                   .text = "no folder can be made in " + in_backticks(folder.path())}};
-  }
-}
-
 // requires: nothing is refused.
 void run_under(Workspace& workspace, FileId file, const VerifyRun& run, VerifyResult& result,
                DiagSink& diags) {
   Trace trace;
-  AppendedFiles appended;
+  WrittenFiles written;
   // Where its checkpoints go instead: each layout begins without those of the others, and those of
   // the user stay.
   const TemporaryFolder checkpoints("mtf_verify_");
@@ -195,7 +242,7 @@ void run_under(Workspace& workspace, FileId file, const VerifyRun& run, VerifyRe
            [&](const SpmdProgram& program) {
              std::ranges::copy(endings_of(program), std::back_inserter(result.endings));
              note_files(program.source, trace.files);
-             appended.note(program.source);
+             written.note(program.source);
            },
        .initialised = moving(run.draw, digits),
        .interruption = &deadline,
@@ -206,48 +253,15 @@ void run_under(Workspace& workspace, FileId file, const VerifyRun& run, VerifyRe
   host.before_statement = throw_if_interrupted;
   Session session(std::move(host), workspace.sources, device, diags);
   session.run(*std::move(tree));
-  const std::vector<std::string> added = appended.lines();
-  appended.restore(diags);
+  const std::vector<std::string> added = written.lines();
+  read_files(trace.files);
+  written.restore(diags);
   if (diags.ok()) {
     trace.variables = device.variables();
-    read_files(trace.files);
     std::ranges::copy(added, std::back_inserter(trace.lines));
     result.trace = std::move(trace);
   }
 }
-
-// Files as they are now, put back at the end. Those that are not there are left alone.
-class KeptFiles {
- public:
-  explicit KeptFiles(const std::map<std::string, HostTensor>& files) : folder_("mtf_verify_") {
-    for (const auto& [path, tensor] : files) {
-      const std::string kept = folder_.path() + "/" + std::to_string(kept_.size());
-      std::error_code error;
-      if (std::filesystem::copy_file(path, kept, error)) {
-        kept_.emplace(path, kept);
-      }
-    }
-  }
-  ~KeptFiles() {
-    for (const auto& [path, kept] : kept_) {
-      std::error_code error;
-      std::filesystem::copy_file(kept, path, std::filesystem::copy_options::overwrite_existing,
-                                 error);
-    }
-  }
-  KeptFiles(const KeptFiles&) = delete;
-  KeptFiles& operator=(const KeptFiles&) = delete;
-  KeptFiles(KeptFiles&&) = delete;
-  KeptFiles& operator=(KeptFiles&&) = delete;
-
-  [[nodiscard]] bool are_all(const std::map<std::string, HostTensor>& files) const {
-    return kept_.size() == files.size();
-  }
-
- private:
-  TemporaryFolder folder_;
-  std::map<std::string, std::string> kept_;
-};
 
 }  // namespace
 
@@ -264,12 +278,8 @@ VerifyResult run_to_verify(Workspace& workspace, FileId file, const VerifyRun& r
   return result;
 }
 
-std::vector<Trace> rounded_runs(Workspace& workspace, FileId file, const Trace& one) {
+std::vector<Trace> rounded_runs(Workspace& workspace, FileId file) {
   std::vector<Trace> traces;
-  const KeptFiles kept(one.files);
-  if (!kept.are_all(one.files)) {
-    return traces;
-  }
   for (std::uint64_t draw = 1; draw <= kDraws; ++draw) {
     VerifyResult result =
         run_to_verify(workspace, file, {.layout = "", .exact = true, .draw = draw});

@@ -30,9 +30,8 @@ struct VerifyResult {
 
 [[nodiscard]] VerifyResult run_to_verify(Workspace& workspace, FileId file, const VerifyRun& run);
 
-// The program on one rank from variables whose last digits are others: what differs from `one`, the
-// run from its own, is what roundings make of it. What `one` wrote stays as it is. Empty: it cannot
-// be told.
-[[nodiscard]] std::vector<Trace> rounded_runs(Workspace& workspace, FileId file, const Trace& one);
+// The program on one rank from variables whose last digits are others: what differs from the run
+// from its own is what roundings make of it. Empty: it cannot be told.
+[[nodiscard]] std::vector<Trace> rounded_runs(Workspace& workspace, FileId file);
 
 }  // namespace mtf
