@@ -13,17 +13,6 @@ namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-// Integers and truth values must be equal.
-double tolerance_of(DType dtype) {
-  if (!is_float(dtype)) {
-    return 0;
-  }
-  if (is_narrow(dtype)) {  // sums are wide: a few roundings at the end
-    return std::ldexp(8.0, -static_cast<int>(precision_of(dtype)));
-  }
-  return dtype == DType::kF64 ? 1e-10 : 1e-5;
-}
-
 template <typename T>
 T element(const HostTensor& tensor, std::size_t i) {
   T value{};
@@ -130,11 +119,19 @@ std::optional<Difference> text_difference(std::string_view a, std::string_view b
   return result;
 }
 
-void keep_worse(std::optional<Difference>& kept, std::optional<Difference> found,
-                const std::string& where) {
-  if (found && worse(*found, kept)) {
+struct Worst {
+  double narrow = 0;  // what the narrowest floats that were computed with allow
+  std::optional<Difference> kept;
+};
+
+void keep_worse(Worst& worst, std::optional<Difference> found, const std::string& where) {
+  // Another order of sums may round a narrow number the other way, and what is made of it is apart.
+  if (found && found->tolerance > 0) {
+    found->tolerance = std::max(found->tolerance, worst.narrow);
+  }
+  if (found && worse(*found, worst.kept)) {
     found->where = where;
-    kept = std::move(found);
+    worst.kept = std::move(found);
   }
 }
 
@@ -155,13 +152,13 @@ double rounding_of(const HostTensor& tensor, const Tensors& rounded) {
   return most;
 }
 
-void keep_worse(std::optional<Difference>& kept, const HostTensor& a, const HostTensor* b,
-                const Tensors& rounded, const std::string& where) {
+void keep_worse(Worst& worst, const HostTensor& a, const HostTensor* b, const Tensors& rounded,
+                const std::string& where) {
   std::optional<Difference> found = b == nullptr ? complete("") : difference(a, *b);
   if (found) {
     found->rounding = rounding_of(a, rounded);
   }
-  keep_worse(kept, std::move(found), where);
+  keep_worse(worst, std::move(found), where);
 }
 
 template <typename Find>
@@ -173,27 +170,26 @@ Tensors found_in(std::span<const Trace> traces, const Find& find) {
 
 // Of what has the same place in both.
 template <typename T>
-void keep_worse_of(std::optional<Difference>& kept, const Trace& a, const Trace& b,
-                   std::span<const Trace> rounded, std::vector<T> Trace::*list,
-                   const HostTensor& (*tensor)(const T&), std::string (*where)(const T&)) {
+void keep_worse_of(Worst& worst, const Trace& a, const Trace& b, std::span<const Trace> rounded,
+                   std::vector<T> Trace::*list, const HostTensor& (*tensor)(const T&),
+                   std::string (*where)(const T&)) {
   for (std::size_t i = 0; i < std::min((a.*list).size(), (b.*list).size()); ++i) {
     const auto find = [&](const Trace& trace) {
       return i < (trace.*list).size() ? &tensor((trace.*list)[i]) : nullptr;
     };
-    keep_worse(kept, tensor((a.*list)[i]), find(b), found_in(rounded, find), where((a.*list)[i]));
+    keep_worse(worst, tensor((a.*list)[i]), find(b), found_in(rounded, find), where((a.*list)[i]));
   }
 }
 
 // Of what has the same name in both.
-void keep_worse_of(std::optional<Difference>& kept, const Trace& a, const Trace& b,
-                   std::span<const Trace> rounded,
+void keep_worse_of(Worst& worst, const Trace& a, const Trace& b, std::span<const Trace> rounded,
                    std::map<std::string, HostTensor> Trace::*tensors) {
   for (const auto& [name, tensor] : a.*tensors) {
     const auto find = [tensors, &name = name](const Trace& trace) {
       const auto found = (trace.*tensors).find(name);
       return found == (trace.*tensors).end() ? nullptr : &found->second;
     };
-    keep_worse(kept, tensor, find(b), found_in(rounded, find), "`" + name + "`");
+    keep_worse(worst, tensor, find(b), found_in(rounded, find), "`" + name + "`");
   }
 }
 
@@ -215,6 +211,16 @@ std::string result_where(const std::pair<std::string, HostTensor>& result) {
 
 }  // namespace
 
+double tolerance_of(DType dtype) {
+  if (!is_float(dtype)) {
+    return 0;
+  }
+  if (is_narrow(dtype)) {  // sums are wide: a few roundings at the end
+    return std::ldexp(8.0, -static_cast<int>(precision_of(dtype)));
+  }
+  return dtype == DType::kF64 ? 1e-10 : 1e-5;
+}
+
 std::optional<Difference> difference(const HostTensor& a, const HostTensor& b) {
   if (!(a.type == b.type) || a.data.size() != b.data.size()) {
     return complete("");
@@ -232,23 +238,23 @@ std::optional<Difference> difference(const HostTensor& a, const HostTensor& b) {
 
 std::optional<Difference> difference(const Trace& a, const Trace& b,
                                      std::span<const Trace> rounded) {
-  std::optional<Difference> result;
-  keep_worse_of(result, a, b, rounded, &Trace::seen, seen_tensor, seen_where);
-  keep_worse_of(result, a, b, rounded, &Trace::results, result_tensor, result_where);
-  keep_worse_of(result, a, b, rounded, &Trace::files);
-  keep_worse_of(result, a, b, rounded, &Trace::variables);
-  if (result) {
-    return result;
+  Worst worst{.narrow = std::max(a.narrow, b.narrow), .kept = std::nullopt};
+  keep_worse_of(worst, a, b, rounded, &Trace::seen, seen_tensor, seen_where);
+  keep_worse_of(worst, a, b, rounded, &Trace::results, result_tensor, result_where);
+  keep_worse_of(worst, a, b, rounded, &Trace::files);
+  keep_worse_of(worst, a, b, rounded, &Trace::variables);
+  if (worst.kept) {
+    return worst.kept;
   }
   // The same numbers, so the same text, unless a function printed others or took another way.
   for (std::size_t i = 0; i < std::min(a.lines.size(), b.lines.size()); ++i) {
-    keep_worse(result, text_difference(a.lines[i], b.lines[i]),
+    keep_worse(worst, text_difference(a.lines[i], b.lines[i]),
                "printed line " + std::to_string(i + 1));
   }
   if (a.lines.size() != b.lines.size()) {
     return complete("printed line " + std::to_string(std::min(a.lines.size(), b.lines.size()) + 1));
   }
-  return result;
+  return worst.kept;
 }
 
 }  // namespace mtf

@@ -26,6 +26,7 @@ struct Trace {
   std::vector<std::pair<std::string, HostTensor>> results;  // of which entry
   std::map<std::string, HostTensor> files;                  // by path
   std::map<std::string, HostTensor> variables;
+  double narrow = 0;  // the tolerance of the narrowest floats that it computed with; 0: of none
 
   [[nodiscard]] bool is_empty() const {
     return lines.empty() && seen.empty() && results.empty() && files.empty() && variables.empty();
@@ -53,6 +54,9 @@ constexpr double kRoundings = 16;
 [[nodiscard]] inline bool tolerated(const Difference& difference) {
   return difference.relative <= difference.tolerance || is_rounding(difference);
 }
+
+// Relative, of what is as exact as the type; integers and truth values must be equal.
+[[nodiscard]] double tolerance_of(DType dtype);
 
 // nullopt: the same bits, but that one NaN is as good as another.
 [[nodiscard]] std::optional<Difference> difference(const HostTensor& a, const HostTensor& b);

@@ -64,6 +64,14 @@ std::string refusal(Workspace& workspace, FileId file, const std::string& layout
   return diags.ok() ? "" : "does not keep an `expect`";
 }
 
+double narrow_tolerance(const Program& program) {
+  double most = 0;
+  for (const Value& value : program.values) {
+    most = is_narrow(value.type.dtype) ? std::max(most, tolerance_of(value.type.dtype)) : most;
+  }
+  return most;
+}
+
 // What a program writes, by path.
 void note_files(const Program& program, std::map<std::string, HostTensor>& files) {
   for (const Value& value : program.values) {
@@ -242,6 +250,7 @@ void run_under(Workspace& workspace, FileId file, const VerifyRun& run, VerifyRe
            [&](const SpmdProgram& program) {
              std::ranges::copy(endings_of(program), std::back_inserter(result.endings));
              note_files(program.source, trace.files);
+             trace.narrow = std::max(trace.narrow, narrow_tolerance(program.source));
              written.note(program.source);
            },
        .initialised = moving(run.draw, digits),

@@ -56,6 +56,24 @@ TEST_CASE("a difference is relative to the largest element") {
   CHECK(found->tolerance == 1e-5);
 }
 
+TEST_CASE("what is computed with narrow floats may be as far apart as they are exact") {
+  Trace one;
+  one.variables.emplace("m/w", tensor({1, 100}));
+  Trace many;
+  many.variables.emplace("m/w", tensor({1.1F, 100}));
+  CHECK_FALSE(tolerated(*difference(one, many)));
+  many.narrow = tolerance_of(DType::kF16);
+  CHECK(tolerated(*difference(one, many)));
+  many.variables.at("m/w") = tensor({2, 100});
+  CHECK_FALSE(tolerated(*difference(one, many)));
+  many.narrow = tolerance_of(DType::kBF16);
+  CHECK(tolerated(*difference(one, many)));
+  one.lines = many.lines = {"loss 3"};
+  many.variables = one.variables;
+  many.lines.front() = "gain 3";
+  CHECK_FALSE(tolerated(*difference(one, many)));
+}
+
 TEST_CASE("a number against none, or another shape, is an infinite difference") {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const double infinite = std::numeric_limits<double>::infinity();
