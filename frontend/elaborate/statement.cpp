@@ -74,6 +74,28 @@ const ast::Call* call_in(const ast::Expr& expr) {
   return postfix == nullptr ? nullptr : std::get_if<ast::Call>(&postfix->suffixes.back().node);
 }
 
+// Where the function is whose call has not as many results as names are there for them: a library
+// may call one of the user's.
+std::vector<Note> called_function(Context& c, const ast::Expr& expr) {
+  const auto* postfix = std::get_if<ast::Postfix>(&expr.node);
+  const ast::NameRef* name =
+      postfix == nullptr || postfix->suffixes.size() != 1 ? nullptr : ast::as_name(*postfix->base);
+  const Binding* binding = name == nullptr ? nullptr : c.names.scope->find(name->text).binding;
+  const auto* function = binding == nullptr ? nullptr : binding->value.get<Function>();
+  return function == nullptr
+             ? std::vector<Note>()
+             : std::vector<Note>{{.span = function->fn->name.span,
+                                  .text = "`" + function->fn->name.text + "` is declared here"}};
+}
+
+std::string listed(std::span<const ast::Name> names) {
+  std::string text;
+  for (const ast::Name& name : names) {
+    text += (text.empty() ? "`" : ", `") + name.text + "`";
+  }
+  return text;
+}
+
 // One value per name; all unknown after an error.
 Values values_for(Context& c, std::span<const ast::Name> names, const ast::Expr& expr) {
   const Restore name(c.variables.call_name, joined_names(names));
@@ -98,8 +120,10 @@ Values values_for(Context& c, std::span<const ast::Name> names, const ast::Expr&
                                     : Values{value};
   if (items.size() != names.size()) {
     c.report.error(DiagKind::kWrongType, expr.span,
-                   plural(items.size(), "value") + " for " + plural(names.size(), "name") +
-                       (names.size() == 1 ? "; commas part the names: `let a, b = …`" : ""));
+                   plural(items.size(), "value") + " for " + plural(names.size(), "name") + ": " +
+                       listed(names) +
+                       (names.size() == 1 ? "; commas part the names: `let a, b = …`" : ""),
+                   called_function(c, expr));
     return none;
   }
   return items;
