@@ -46,6 +46,9 @@ def of_others(folder):
     done = program(folder, NARROW.replace('.safetensors"', '.safetensors" as "encoder/*"'), status=1)
     if "no variable is called `encoder/*`; there are `brain`, `count`, `flag`, " not in done.stderr:
         fail("a glob that names nothing", done.stderr)
+    done = program(folder, NARROW.replace("state half", "param weight").replace("print half", "print weight"), status=1)
+    if "`weight` is not in the file\n" not in done.stderr or "note: the file has `half` and `unused`\n" not in done.stderr:
+        fail("names of another program", done.stderr)
     write(pathlib.Path(folder, "foreign.safetensors"), arrays, {"count": "F8_E4M3"})
     done = program(folder, NARROW, status=1)
     if "not those of its shape" not in done.stderr:

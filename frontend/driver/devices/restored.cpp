@@ -118,8 +118,10 @@ std::string counted(std::size_t count, std::string_view what) {
   return count_text(static_cast<std::int64_t>(count), what);
 }
 
+// `instead`: what the file has for params whose names are not like any of them.
 void report_misfits(const RestoreRequest& request, std::vector<Note> missing,
-                    const std::vector<Note>& others, DiagSink& diags) {
+                    const std::vector<Note>& others, const std::vector<std::string>& instead,
+                    DiagSink& diags) {
   std::vector<std::string> kinds;
   if (!missing.empty()) {
     kinds.push_back(counted(missing.size(), "param") + " missing");
@@ -138,6 +140,9 @@ void report_misfits(const RestoreRequest& request, std::vector<Note> missing,
     const std::size_t more = notes.size() - kMostNotes;
     notes.resize(kMostNotes);
     notes.push_back({.span = {}, .text = "and " + std::to_string(more) + " more"});
+  }
+  if (!instead.empty()) {
+    notes.push_back({.span = {}, .text = "the file has " + shortened(instead)});
   }
   diags.error(DiagKind::kFile, request.span, std::move(text), std::move(notes));
 }
@@ -180,6 +185,7 @@ bool compare(const RestoreRequest& request, const CheckpointFile& file,
   std::vector<Note> missing;
   std::vector<Note> others;
   const std::vector<std::string> free = left_over(request, file, variables);
+  bool are_alike = true;
   for (const Variable& variable : variables) {
     if (!request.names(variable.path)) {
       continue;
@@ -187,9 +193,10 @@ bool compare(const RestoreRequest& request, const CheckpointFile& file,
     const bool is_there = file.find(variable.path) != nullptr;
     std::string text = is_there ? misfit(request, file, variable) : "";
     if (!is_there && variable.trained) {
+      const std::string meant = host::suggest(variable.path, free).text;
+      are_alike = are_alike && !meant.empty();
       missing.push_back({.span = variable.span,
-                         .text = in_backticks(variable.path) + " is not in the file" +
-                                 host::suggest(variable.path, free).text});
+                         .text = in_backticks(variable.path) + " is not in the file" + meant});
     } else if (!text.empty()) {
       others.push_back({.span = variable.span, .text = std::move(text)});
     }
@@ -197,7 +204,8 @@ bool compare(const RestoreRequest& request, const CheckpointFile& file,
   if (missing.empty() && others.empty()) {
     return true;
   }
-  report_misfits(request, std::move(missing), others, diags);
+  report_misfits(request, std::move(missing), others, are_alike ? std::vector<std::string>() : free,
+                 diags);
   return false;
 }
 
