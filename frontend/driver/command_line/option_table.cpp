@@ -6,7 +6,6 @@
 #include "frontend/driver/command_line/tables.h"
 #include "frontend/driver/metrics/metrics_file.h"
 #include "frontend/elaborate.h"
-#include "ir/support/text/lists.h"
 #include "ir/support/text/parse_number.h"
 #include "ir/support/units.h"
 
@@ -80,14 +79,10 @@ bool add_input(Options& options, std::string_view /*none*/) {
 }
 
 bool add_setting(Options& options, std::string_view text) {
-  const std::vector<std::string_view> parts = pieces_of(text, ',');
-  for (const std::string_view part : parts) {
-    options.settings += (options.settings.empty() ? "" : "\n") + std::string(part);
-  }
-  return !parts.empty() && std::ranges::all_of(parts, [](std::string_view part) {
-    const std::size_t equals = part.find('=');
-    return equals != std::string_view::npos && equals > 0;
-  });
+  std::string lines(text);
+  std::ranges::replace(lines, ',', '\n');
+  options.settings += (options.settings.empty() ? "" : "\n") + lines;
+  return are_settings(text);
 }
 
 bool set_precision(Options& options, std::string_view text) {

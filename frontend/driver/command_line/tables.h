@@ -69,6 +69,8 @@ struct OptionDef {
 [[nodiscard]] std::string usage_of(const CommandDef& command);
 // What the option takes, and what is nearest to a value that is none of it.
 [[nodiscard]] std::string misfit_text(const OptionDef& option, std::string_view value);
+// Whether each part of what `--set` takes has a name and a `=`.
+[[nodiscard]] bool are_settings(std::string_view text);
 // Why options do not go together; "" if they do.
 [[nodiscard]] std::string misuse_of(const Options& options);
 // "-v, --verbose", "--rank N"

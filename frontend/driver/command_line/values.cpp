@@ -39,6 +39,14 @@ constexpr std::array kTaken = std::to_array<Taken>({
 
 }  // namespace
 
+bool are_settings(std::string_view text) {
+  const std::vector<std::string_view> parts = pieces_of(text, ',');
+  return !parts.empty() && std::ranges::all_of(parts, [](std::string_view part) {
+    const std::size_t equals = part.find('=');
+    return equals != std::string_view::npos && equals > 0;
+  });
+}
+
 std::string misfit_text(const OptionDef& option, std::string_view value) {
   const std::string_view name = option.name.empty() ? option.letter : option.name;
   const std::vector<std::string_view> words = pieces_of(option.choices, ' ');

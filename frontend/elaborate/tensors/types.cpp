@@ -184,6 +184,15 @@ bool takes_whole(DType dtype) {
   return dtype == DType::kI32 || dtype == DType::kI64;
 }
 
+// "f32[batch 8, ..]"
+std::string declared_text(const DeclaredType& declared) {
+  std::string text = mtf::to_string(declared.type);
+  if (declared.open) {
+    text.insert(text.size() - 1, declared.type.shape.rank() == 0 ? ".." : ", ..");
+  }
+  return text;
+}
+
 Value checked_tensor(const Checked& checked) {
   Context& c = checked.c;
   if (!find_dtype(checked.type.name.text)) {
@@ -201,7 +210,7 @@ Value checked_tensor(const Checked& checked) {
   const auto* tensor = checked.operand.value.get<Tensor>();
   if (tensor == nullptr) {
     return checked.wrong(DiagKind::kWrongType, "is " + kind_of(checked.operand.value) +
-                                                   "; a tensor " + mtf::to_string(declared->type) +
+                                                   "; a tensor " + declared_text(*declared) +
                                                    " is declared");
   }
   if (tensor->whole && takes_whole(declared->type.dtype)) {
@@ -230,7 +239,11 @@ Value checked_tensor(const Checked& checked) {
 }  // namespace
 
 bool wants_scalar(const ast::TypeExpr& type, const Value& value) {
-  return type.dims && type.dims->elements.empty() && find_dtype(type.name.text) && is_number(value);
+  const auto is_rest = [](const ast::Element& element) {
+    return std::holds_alternative<ast::Rest>(element.node);
+  };
+  return type.dims && std::ranges::all_of(type.dims->elements, is_rest) &&
+         find_dtype(type.name.text) && is_number(value);
 }
 
 Value checked_value(Context& c, const Operand& operand, const ast::TypeExpr& type,
