@@ -102,26 +102,6 @@ class Uncertain {
   Flow flow_ = Flow::kNext;
 };
 
-bool is_save(const ast::Stmt& statement) {
-  const auto* checkpoint = std::get_if<ast::Checkpoint>(&statement.node);
-  return checkpoint != nullptr && !checkpoint->restore;
-}
-
-// Whether all that hangs on the condition is a `save`, so that it may be done at any turn.
-bool only_saves(const ast::If& choice) {
-  const std::vector<ast::Stmt>& body = choice.branches.front().body.statements;
-  const auto is_harmless = [](const ast::Stmt& statement) {
-    return is_save(statement) || std::holds_alternative<ast::Print>(statement.node);
-  };
-  return choice.branches.size() == 1 && !choice.otherwise && std::ranges::any_of(body, is_save) &&
-         std::ranges::all_of(body, is_harmless);
-}
-
-bool may_save(const ast::Stmt& statement) {
-  const auto* choice = std::get_if<ast::If>(&statement.node);
-  return is_save(statement) || (choice != nullptr && only_saves(*choice));
-}
-
 // The turns of a loop, and what a `break` or `continue` in one of them means.
 class Turns {
  public:
@@ -138,7 +118,7 @@ class Turns {
     }
     if (is_told_) {
       tell_turn(what_, done_, of_);
-      saved_before_ = c_.execution.expect_save(std::ranges::any_of(body.statements, may_save));
+      saved_before_ = c_.execution.expect_save(has_place_to_save(c_, body));
     }
   }
   ~Turns() {
@@ -380,6 +360,9 @@ Flow run_if(Context& c, const ast::If& choice) {
       const Flow before = uncertain.finish();
       return before == Flow::kEnd ? before : flow;
     }
+  }
+  if (c.units.at_top_level() && c.execution.wants_save()) {
+    run_saves(c, choice);
   }
   const Flow flow = choice.otherwise ? run_block(c, *choice.otherwise) : Flow::kNext;
   const Flow before = uncertain.finish();

@@ -22,6 +22,8 @@ from signalled import interrupted  # noqa: E402
 SAID = r"mtf: interrupted after step (\d+) \(call \d+ of `train`\); `run/step_(\d+).safetensors` is saved\n"
 EVALUATES = TRAIN.replace("state step", "fn evaluate(x: f32[batch, io]) { return mean(net(x)) }\nstate step").replace(
     "  step <- step + 1\n", "  step <- step + 1\n  let seen = evaluate(x)\n")
+BESIDE = TRAIN.replace("state step", "fn evaluate(x: f32[batch, io]) { return mean(net(x)) }\nstate step").replace(
+    "== 0 { save", '== 0 {\n    let seen = evaluate(x)\n    metric("seen", seen)\n    print "seen {seen}"\n    save')
 ENDLESS = "steps=1000000000,every=1000000000"
 
 
@@ -46,6 +48,7 @@ def check(folder, command, number):
 def without_such_a_place(folder):
     """A save that changes something else, or stands in an outer loop, is not waited for."""
     for text in [TRAIN.replace("== 0 { save", '== 0 { step <- step + 1; save'),
+                 BESIDE.replace("step_{step}", "step_{step}_{seen}"),
                  TRAIN.replace("while step", "for epoch in 0..3 { while step").replace(
                      "  if int(step)", "  }\n  if int(step)").replace("keep = 3 }", "keep = 3 }\n")]:
         pathlib.Path(folder, "train.mtf").write_text(text, encoding="utf-8")
@@ -92,4 +95,7 @@ with tempfile.TemporaryDirectory() as scratch:
     check(scratch, line("both", True, ENDLESS), signal.SIGUSR1)
     pathlib.Path(scratch, "train.mtf").write_text(EVALUATES, encoding="utf-8")  # said is what trains
     check(scratch, [MTF, "run", *settings], signal.SIGTERM)
+    pathlib.Path(scratch, "train.mtf").write_text(BESIDE, encoding="utf-8")  # which is left out, and the save is not
+    check(scratch, [MTF, "run", *settings], signal.SIGTERM)
+    check(scratch, [MTF, "run", "-n", "4", *settings], signal.SIGUSR1)
     without_such_a_place(scratch)

@@ -192,7 +192,52 @@ void run_restore(Context& c, const ast::Checkpoint& checkpoint) {
   }
 }
 
+bool is_save(const ast::Stmt& statement) {
+  const auto* checkpoint = std::get_if<ast::Checkpoint>(&statement.node);
+  return checkpoint != nullptr && !checkpoint->restore;
+}
+
+// Empty: they may not be done without the rest.
+std::vector<const ast::Stmt*> lone_saves(const Context& c, const ast::If& choice) {
+  std::vector<const ast::Stmt*> saves;
+  for (const ast::Stmt& statement : choice.branches.front().body.statements) {
+    const auto* checkpoint = std::get_if<ast::Checkpoint>(&statement.node);
+    if (checkpoint != nullptr && c.modules.lone_saves.contains(checkpoint)) {
+      saves.push_back(&statement);
+    } else if (!std::holds_alternative<ast::Binding>(statement.node) &&
+               !std::holds_alternative<ast::Evaluate>(statement.node) &&
+               !std::holds_alternative<ast::Print>(statement.node) &&
+               !std::holds_alternative<ast::Assert>(statement.node)) {
+      return {};
+    }
+  }
+  return choice.branches.size() > 1 || choice.otherwise ? std::vector<const ast::Stmt*>() : saves;
+}
+
 }  // namespace
+
+bool only_saves(const ast::If& choice) {
+  const std::vector<ast::Stmt>& body = choice.branches.front().body.statements;
+  const auto is_harmless = [](const ast::Stmt& statement) {
+    return is_save(statement) || std::holds_alternative<ast::Print>(statement.node);
+  };
+  return choice.branches.size() == 1 && !choice.otherwise && std::ranges::any_of(body, is_save) &&
+         std::ranges::all_of(body, is_harmless);
+}
+
+bool has_place_to_save(const Context& c, const ast::Block& body) {
+  return std::ranges::any_of(body.statements, [&c](const ast::Stmt& statement) {
+    const auto* choice = std::get_if<ast::If>(&statement.node);
+    return is_save(statement) ||
+           (choice != nullptr && (only_saves(*choice) || !lone_saves(c, *choice).empty()));
+  });
+}
+
+void run_saves(Context& c, const ast::If& choice) {
+  for (const ast::Stmt* save : lone_saves(c, choice)) {
+    run_checkpoint(c, std::get<ast::Checkpoint>(save->node), save->span);
+  }
+}
 
 void run_checkpoint(Context& c, const ast::Checkpoint& checkpoint, SourceSpan span) {
   if (!c.units.at_top_level()) {

@@ -49,9 +49,10 @@ struct Modules {
   std::vector<std::string> loading;                       // chain of imports
   // As names were resolved, in every file:
   std::map<const ast::Fn*, FunctionUses> uses;
-  std::set<std::string, std::less<>> dims;  // what may be one somewhere, reached or not
-  bool reads_own_dims = false;              // a file, without dims: the operation names them
-  bool have_save = false;                   // a statement that saves
+  std::set<std::string, std::less<>> dims;      // what may be one somewhere, reached or not
+  bool reads_own_dims = false;                  // a file, without dims: the operation names them
+  bool have_save = false;                       // a statement that saves
+  std::set<const ast::Checkpoint*> lone_saves;  // which read nothing that their block names
 };
 
 }  // namespace mtf::host

@@ -112,6 +112,7 @@ std::string Resolver::alike_in_module(std::string_view name) const {
 
 void Resolver::note_use(std::string_view name) {
   const Found found = find(name);
+  reads_block_ = reads_block_ || levels_.back().names.contains(name);
   if (uses_ != nullptr && found.is_top_level && found.known->kind == NameKind::kFunction) {
     uses_->functions.emplace(name);
   }

@@ -134,12 +134,16 @@ void Resolver::visit(const ast::Minimize& minimize, SourceSpan /*span*/) {
 
 void Resolver::visit(const ast::Checkpoint& checkpoint, SourceSpan /*span*/) {
   c_.modules.have_save = c_.modules.have_save || !checkpoint.restore;
+  reads_block_ = false;
   expr(checkpoint.path);
   if (checkpoint.part) {
     expr(*checkpoint.part);
   }
   for (const ast::Argument& option : checkpoint.options) {
     expr(option.value);
+  }
+  if (!checkpoint.restore && !reads_block_) {
+    c_.modules.lone_saves.insert(&checkpoint);
   }
 }
 

@@ -130,6 +130,7 @@ class Resolver {
   std::map<std::string, SourceSpan, std::less<>> later_;        // all that the top level declares
   std::optional<std::set<std::string, std::less<>>> anywhere_;  // declared; once it is asked
   FunctionUses* uses_ = nullptr;  // of the function of the top level that this is in
+  bool reads_block_ = false;      // a name of the innermost block was used
 };
 
 }  // namespace mtf::host
