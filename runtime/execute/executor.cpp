@@ -87,17 +87,10 @@ struct Executor::State {
           .type = value.type, .layout = value.layout, .local = value.local, .parts = {}});
       output.parts.resize(hosts.size());
       if (!is_later) {
-        make_parts(program.mesh, output);
+        make_parts(pool, communicator, program.mesh, output);
       }
     }
     return made;
-  }
-
-  void make_parts(const Mesh& mesh, RankTensor& output) {
-    for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
-      const bool is_held = holds(output.layout, mesh, communicator.local_ranks()[rank]);
-      output.parts[rank] = pool.take(is_held ? output.local.bytes() : 0);
-    }
   }
 
   // ---- steps ----
@@ -133,7 +126,7 @@ struct Executor::State {
     const bool is_there =
         take_from_file(*prepared.program, *step.call, *step.in_file, inputs, communicator, output);
     if (!is_there) {
-      make_parts(prepared.program->mesh, output);
+      make_parts(pool, communicator, prepared.program->mesh, output);
     }
     for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
       prepared.data[rank][at(step.call->result)] = output.parts[rank].data();
@@ -244,9 +237,6 @@ struct Executor::State {
 
   // All ranks end the run here or none does, so what is on its way can land.
   void ask_before(PreparedProgram& prepared, const PreparedStep& step) {
-    if (!options.before_step) {
-      return;
-    }
     try {
       options.before_step(*prepared.program, step_number, step.work);
     } catch (...) {

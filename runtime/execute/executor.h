@@ -48,7 +48,8 @@ struct ExecutorOptions {
   WatchedScalar watched = {};  // told of each scalar that is checked to be finite
   // Of a step by its number, and about how many flops it takes the time of; may throw, on all ranks
   // alike.
-  std::function<void(const SpmdProgram&, std::size_t, double)> before_step = {};
+  std::function<void(const SpmdProgram&, std::size_t, double)> before_step =
+      [](const SpmdProgram&, std::size_t, double) {};
 };
 
 struct PreparedProgram;  // runtime/execute/executor_program.h

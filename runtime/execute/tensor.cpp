@@ -8,15 +8,21 @@
 
 namespace mtf {
 
+void make_parts(BufferPool& pool, const Communicator& communicator, const Mesh& mesh,
+                RankTensor& tensor) {
+  tensor.parts.clear();
+  for (const std::int64_t rank : communicator.local_ranks()) {
+    tensor.parts.push_back(pool.take(holds(tensor.layout, mesh, rank) ? tensor.local.bytes() : 0));
+  }
+}
+
 RankTensor make_tensor(BufferPool& pool, const Communicator& communicator, const Mesh& mesh,
                        const TensorType& type, const ValueLayout& layout) {
   RankTensor tensor{.type = type,
                     .layout = layout,
                     .local = {type.dtype, local_shape(type.shape, layout, mesh)},
                     .parts = {}};
-  for (const std::int64_t rank : communicator.local_ranks()) {
-    tensor.parts.push_back(pool.take(holds(layout, mesh, rank) ? tensor.local.bytes() : 0));
-  }
+  make_parts(pool, communicator, mesh, tensor);
   return tensor;
 }
 

@@ -22,6 +22,10 @@ struct RankTensor {
   std::optional<SourceSpan> in_file = {};
 };
 
+// Memory of their own for the parts of a tensor, but on ranks that have nothing of it.
+void make_parts(BufferPool& pool, const Communicator& communicator, const Mesh& mesh,
+                RankTensor& tensor);
+
 [[nodiscard]] RankTensor make_tensor(BufferPool& pool, const Communicator& communicator,
                                      const Mesh& mesh, const TensorType& type,
                                      const ValueLayout& layout);
