@@ -13,7 +13,8 @@ namespace mtf {
 // Ends all ranks with this status. After MPI_Abort, or where a rank ends with a status of its own,
 // the launcher would print a banner; what there is to say, a rank has said.
 [[noreturn]] void stop_all(int status);
-// What other ranks do meanwhile: the launcher warns of those that end, too. Returns if nothing comes.
+// What other ranks do meanwhile: the launcher warns of those that end, too. Returns if
+// nothing comes.
 void wait_to_be_stopped();
 // The same for a process of a launch that has not started MPI, and need not. Each of them comes
 // here; the status of the first rank is that of all.

@@ -144,9 +144,9 @@ Interruption::Heard Interruption::of_any_rank(Communicator& communicator, Heard 
     return mine;
   }
   const auto now = Clock::now();
-  const auto [signal, late, longest] =
-      largest(communicator, {static_cast<double>(mine.signal), mine.is_late ? 1.0 : 0.0,
-                             seconds_between(asked_, now)});
+  const auto [signal, late, longest] = largest(
+      communicator,
+      {static_cast<double>(mine.signal), mine.is_late ? 1.0 : 0.0, seconds_between(asked_, now)});
   until_ = std::min(since_ * kAsked / std::max(longest, 1e-9), since_ * kMostGrowth);
   since_ = 0;
   in_run_ = 0;

@@ -64,8 +64,8 @@ class Interruption {
   // The same before a statement of the host, at which all ranks are.
   void before_statement(Communicator& communicator);
   // The same inside of a run, before a step of so much work, which is on all ranks the same: flops,
-  // or what takes as long. A run ends there only if it goes on for long. Throws a `Failure` if a rank
-  // is behind the deadline.
+  // or what takes as long. A run ends there only if it goes on for long. Throws a `Failure` if a
+  // rank is behind the deadline.
   void before_step(Communicator& communicator, const SpmdProgram& program, std::size_t step,
                    double work, bool saves_soon);
   // Whether it goes on for that alone.
@@ -85,7 +85,7 @@ class Interruption {
   bool stop(Communicator& communicator, bool saves_soon, bool is_late);
 
   std::optional<Clock::time_point> deadline_;
-  int waiting_ = 0;   // the status to end with, if nothing is saved
+  int waiting_ = 0;    // the status to end with, if nothing is saved
   double since_ = 0;   // work, since ranks asked
   double in_run_ = 0;  // of it, what is of the run in progress
   double until_ = 0;   // they ask again
