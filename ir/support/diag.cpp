@@ -225,10 +225,6 @@ std::size_t edit_limit(std::size_t length) {
   return length < 3 ? 0 : std::min<std::size_t>(3, 1 + (length - 3) / 3);
 }
 
-}  // namespace
-
-namespace {
-
 // The one of them that is longer, as `stddev` is for `std`.
 std::string_view begun(std::string_view name, std::span<const std::string> candidates) {
   const auto is_longer = [&](const std::string& one) {

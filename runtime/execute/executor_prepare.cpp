@@ -235,10 +235,6 @@ bool draws_from_stream(const OpCall& call) {
   return call.op->random && call.args.get<std::int64_t>("seed") == nullptr;
 }
 
-}  // namespace
-
-namespace {
-
 std::vector<double> flops_on_ranks(const SpmdProgram& program, const Step& step,
                                    const PrepareContext& context) {
   std::vector<double> flops;
