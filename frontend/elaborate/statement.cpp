@@ -2,6 +2,9 @@
 
 #include "frontend/elaborate/statement.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "frontend/elaborate/host/builtin.h"
 #include "frontend/elaborate/layouts/expect.h"
 #include "frontend/elaborate/names/resolve.h"
@@ -88,14 +91,6 @@ std::vector<Note> called_function(Context& c, const ast::Expr& expr) {
                                   .text = "`" + function->fn->name.text + "` is declared here"}};
 }
 
-std::string listed(std::span<const ast::Name> names) {
-  std::string text;
-  for (const ast::Name& name : names) {
-    text += (text.empty() ? "`" : ", `") + name.text + "`";
-  }
-  return text;
-}
-
 // One value per name; all unknown after an error.
 Values values_for(Context& c, std::span<const ast::Name> names, const ast::Expr& expr) {
   const Restore name(c.variables.call_name, joined_names(names));
@@ -119,9 +114,11 @@ Values values_for(Context& c, std::span<const ast::Name> names, const ast::Expr&
                  : list != nullptr  ? *list->items
                                     : Values{value};
   if (items.size() != names.size()) {
+    std::vector<std::string> wanted;
+    std::ranges::transform(names, std::back_inserter(wanted), &ast::Name::text);
     c.report.error(DiagKind::kWrongType, expr.span,
                    plural(items.size(), "value") + " for " + plural(names.size(), "name") + ": " +
-                       listed(names) +
+                       quoted_list(wanted) +
                        (names.size() == 1 ? "; commas part the names: `let a, b = …`" : ""),
                    called_function(c, expr));
     return none;
