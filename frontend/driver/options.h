@@ -87,6 +87,7 @@ struct Options {
   std::string hardware;
   std::uint64_t max_memory = 0;                                   // MiB; 0: what the machine has
   std::optional<std::chrono::steady_clock::time_point> deadline;  // `--timeout`, from its parsing
+  std::chrono::seconds hang_timeout{0};                           // 0: none
   std::int64_t rank = 0;                                          // whose coordinates a plan shows
   std::int64_t ranks = 0;  // `-n`: start so many; 0: not given
   std::uint64_t seed = 0;

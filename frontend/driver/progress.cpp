@@ -13,7 +13,7 @@
 #include "frontend/report/quantity.h"
 #include "ir/support/stop.h"
 #include "ir/support/utf8.h"
-#include "runtime/ranks/world.h"
+#include "runtime/ranks/mpi/launch.h"
 
 namespace mtf {
 namespace {

@@ -21,9 +21,9 @@
 #include "frontend/driver/stdlib_modules.h"
 #include "frontend/parse/parse.h"
 #include "frontend/report/json.h"
-#include "runtime/ranks/communicator_process.h"
 #include "runtime/ranks/interruption.h"
-#include "runtime/ranks/world.h"
+#include "runtime/ranks/mpi/launch.h"
+#include "runtime/ranks/mpi/process.h"
 #include "stdlib/ops/table.h"
 
 namespace mtf {

@@ -6,8 +6,10 @@
 
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -180,10 +182,18 @@ struct MpiOptions {
   std::optional<bool> own_thread = {};
 };
 
-// Starts MPI in this process, with the settings of the launch (see runtime/ranks/world.h), and
+// Of a rank that waits for others.
+struct Patience {
+  std::chrono::seconds limit{0};            // then it says for whom, and where; 0: it never does
+  bool ends_all = false;                    // … and ends all ranks, with status 5
+  std::function<std::string()> place = {};  // that the program is at; may give nothing
+};
+
+// Starts MPI in this process, with the settings of the launch (see runtime/ranks/mpi/launch.h), and
 // joins the other ranks. At most once. A process that ends otherwise than by `close` stops all
 // ranks.
-[[nodiscard]] std::unique_ptr<Communicator> mpi_communicator(const MpiOptions& options = {});
+[[nodiscard]] std::unique_ptr<Communicator> mpi_communicator(const MpiOptions& options = {},
+                                                             Patience patience = {});
 
 // out[i] = the join of parts[..][i] in the tree of runtime/kernels/tree.h. `out` may be one of the
 // parts.

@@ -59,6 +59,12 @@ Numbers largest(Communicator& communicator, const Numbers& mine) {
   return most;
 }
 
+SourceSpan place_of(const SpmdProgram& program, std::size_t step) {
+  const Step& here = program.steps[step];
+  const ValueId made = here.calls.empty() ? here.need.user : here.calls.front().origin;
+  return made.valid() ? program.source.at(made).span : SourceSpan();
+}
+
 // Of a step, or of the condition of the loop that it is in.
 SourceSpan place_in(const SpmdProgram& program, std::size_t step) {
   for (const LoopSteps& loop : loops_of(program)) {
@@ -66,9 +72,7 @@ SourceSpan place_in(const SpmdProgram& program, std::size_t step) {
       step = loop.begin;
     }
   }
-  const Step& here = program.steps[step];
-  const ValueId made = here.calls.empty() ? here.need.user : here.calls.front().origin;
-  return program.source.at(made).span;
+  return place_of(program, step);
 }
 
 bool is_alone(const Communicator& communicator) {
@@ -198,6 +202,7 @@ bool Interruption::asks_in_run(const Communicator& communicator) const {
 
 void Interruption::before_step(Communicator& communicator, const SpmdProgram& program,
                                std::size_t step, double work, bool saves_soon) {
+  last_step_ = place_of(program, step);
   since_ += work + kStepWork;
   in_run_ += work + kStepWork;
   if (asks_in_run(communicator) &&

@@ -70,6 +70,8 @@ class Interruption {
                    double work, bool saves_soon);
   // Whether it goes on for that alone.
   [[nodiscard]] bool is_waiting() const { return waiting_ != 0; }
+  // The step that it was asked before last; without a file: none.
+  [[nodiscard]] SourceSpan last_step() const { return last_step_; }
 
  private:
   struct Heard {
@@ -91,6 +93,7 @@ class Interruption {
   double until_ = 0;   // they ask again
   Clock::time_point asked_ = Clock::now();
   Clock::time_point begun_ = Clock::now();  // the run in progress
+  SourceSpan last_step_;
 };
 
 }  // namespace mtf

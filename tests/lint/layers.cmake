@@ -21,8 +21,8 @@ set(layers
 
 # Which files may include a library's headers.
 set(wrappers
-    "^<mpi\\.h>"                "^(runtime/ranks/communicator[^/]*|tests/bench/all_reduce)\\.cpp$"
-    "^<pmix\\.h>"               "^runtime/ranks/communicator_process\\.cpp$"
+    "^<mpi\\.h>"                "^(runtime/ranks/mpi/[^/]*|tests/bench/all_reduce)\\.cpp$"
+    "^<pmix\\.h>"               "^runtime/ranks/mpi/process\\.cpp$"
     "^<(Eigen|dnnl|oneapi|cblas)" "^(runtime/products/|tests/bench/)"
     "^<utf8proc"                "^ir/support/utf8\\.cpp$"
     "^<antlr4"                  "^frontend/parse/"

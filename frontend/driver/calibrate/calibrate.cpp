@@ -19,7 +19,7 @@
 #include "ir/support/columns.h"
 #include "ir/support/file.h"
 #include "ir/support/number.h"
-#include "runtime/ranks/world.h"
+#include "runtime/ranks/mpi/launch.h"
 #include "stdlib/ops/table.h"
 
 namespace mtf {

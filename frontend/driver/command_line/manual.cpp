@@ -84,8 +84,8 @@ std::string manual_page() {
   }
   text += ".SH EXIT STATUS\n";
   text += tagged("0", "done") + tagged("1", "an error in the program, or what it needs") +
-          tagged("2", "wrong usage") + tagged("70", "a fault of mtf") +
-          tagged("130, 143", "interrupted");
+          tagged("2", "wrong usage") + tagged("5", "ranks did not go on: --hang-timeout") +
+          tagged("70", "a fault of mtf") + tagged("130, 143", "interrupted");
   text += ".SH ENVIRONMENT\n";
   text +=
       tagged("NO_COLOR", "no color in messages, unless --color says otherwise") +

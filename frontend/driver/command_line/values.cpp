@@ -30,6 +30,7 @@ constexpr std::array kTaken = std::to_array<Taken>({
     {"--plot", "a file x.svg"},
     {"--max-memory", "a number of MiB, 1 or more"},
     {"--timeout", "a number of seconds, 1 to 1000000000"},
+    {"--hang-timeout", "a number of seconds, 1 to 1000000000"},
     {"--seed", "a whole number, 0 or more"},
     {"--precision", "bf16, f16 or f32, or as \"bf16,gradients=bf16\" that of gradients, too"},
     {"--over",

@@ -17,7 +17,7 @@
 #include "ir/support/file.h"
 #include "ir/support/stop.h"
 #include "runtime/ranks/interruption.h"
-#include "runtime/ranks/world.h"
+#include "runtime/ranks/mpi/launch.h"
 
 namespace mtf {
 namespace {

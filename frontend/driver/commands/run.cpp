@@ -23,7 +23,7 @@
 #include "frontend/report/run/counts_text.h"
 #include "frontend/report/run/profile_text.h"
 #include "frontend/report/run/trace.h"
-#include "runtime/ranks/world.h"
+#include "runtime/ranks/mpi/launch.h"
 #include "stdlib/ops/table.h"
 
 namespace mtf {
@@ -166,11 +166,10 @@ ExecuteOptions asked_of_device(const Options& options) {
 }
 
 Outcome execute(Workspace& workspace, FileId file, std::map<std::string, TensorType> variables,
-                Communicator* world) {
+                Interruption& interruption, Communicator* world) {
   const Options& options = workspace.options;
   DiagSink diags;
   const bool is_timed = options.profile || !options.trace.empty();
-  Interruption interruption(options.deadline);
   Timeline timeline(options.trace.empty() ? 0 : kMostTraceEvents,
                     {.begin = options.steps_begin, .end = options.steps_end});
   MetricsLog metrics(options.metrics);
@@ -248,7 +247,7 @@ bool can_report(const Options& options, Communicator* world, DiagSink& diags) {
   return false;
 }
 
-Outcome check_and_run(Workspace& workspace, Communicator* world) {
+Outcome check_and_run(Workspace& workspace, Interruption& interruption, Communicator* world) {
   workspace.world = world;
   const std::optional<FileId> file = read_program(workspace, world);
   if (!file) {
@@ -281,7 +280,16 @@ Outcome check_and_run(Workspace& workspace, Communicator* world) {
   } else {
     static_cast<void>(take_text(workspace, workspace.diags));  // they are said once
   }
-  return execute(workspace, *file, std::move(variables), world);
+  return execute(workspace, *file, std::move(variables), interruption, world);
+}
+
+constexpr std::chrono::minutes kPatience{2};  // of a rank that waits, before it says so
+
+Patience patience_of(const Options& options, std::function<std::string()> place) {
+  const bool ends_all = options.hang_timeout.count() > 0;
+  return {.limit = ends_all ? options.hang_timeout : kPatience,
+          .ends_all = ends_all,
+          .place = std::move(place)};
 }
 
 }  // namespace
@@ -297,10 +305,12 @@ int run_command(const Options& options) {
                             options.json);
   }
   Workspace workspace(options);
+  Interruption interruption(options.deadline);
+  const auto place = [&] { return workspace.sources.short_place(interruption.last_step()); };
   std::unique_ptr<Communicator> world;
   Outcome outcome = guarded(workspace, [&] {
-    world = launch ? mpi_communicator() : nullptr;
-    return check_and_run(workspace, world.get());
+    world = launch ? mpi_communicator({}, patience_of(options, place)) : nullptr;
+    return check_and_run(workspace, interruption, world.get());
   });
   if (!launch || launch->rank == 0) {
     show_json(workspace, outcome);

@@ -15,7 +15,7 @@
 #include "ir/builder.h"
 #include "lowering/lower.h"
 #include "runtime/execute/files/file_output.h"
-#include "runtime/ranks/world.h"
+#include "runtime/ranks/mpi/launch.h"
 
 namespace mtf {
 

@@ -13,7 +13,7 @@
 #include "frontend/report/json_parts.h"
 #include "ir/support/columns.h"
 #include "ir/support/number.h"
-#include "runtime/ranks/world.h"
+#include "runtime/ranks/mpi/launch.h"
 
 namespace mtf {
 namespace {

@@ -88,6 +88,10 @@ void Flights::lead_on() {
   }
 }
 
+std::vector<std::int64_t> Flights::missing(std::size_t number) const {
+  return flights_.at(number).wire->missing();
+}
+
 Landed Flights::land(std::size_t number) {
   const auto place = flights_.find(number);
   Going& flight = place->second;

@@ -36,7 +36,10 @@ class Flights {
   // All that follows is called by one thread; but for `hold` and `stop`, with the lock held.
   [[nodiscard]] std::unique_lock<std::mutex> hold();
   [[nodiscard]] std::size_t begin(ReduceRounds rounds, std::unique_ptr<Wire> wire);
-  // Waits for it. Once for each.
+  [[nodiscard]] bool is_done(std::size_t number) const { return flights_.at(number).is_done; }
+  // Whom it waits for, as far as it has begun.
+  [[nodiscard]] std::vector<std::int64_t> missing(std::size_t number) const;
+  // Once for each. Waits for it.
   [[nodiscard]] Landed land(std::size_t number);
   void lead_on();  // all of them, as far as it goes without waiting
   [[nodiscard]] bool has_any() const { return !flights_.empty(); }

@@ -33,6 +33,8 @@ class Wire {
   virtual void send(std::int64_t member, const void* data, std::int64_t bytes) = 0;
   // Whether all that has begun is done.
   [[nodiscard]] virtual bool is_done() = 0;
+  // The ranks, among all, that it waits for.
+  [[nodiscard]] virtual std::vector<std::int64_t> missing() const { return {}; }
   [[nodiscard]] virtual Traffic moved() const = 0;  // since it was made
 };
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "runtime/ranks/world.h"
+#include "runtime/ranks/mpi/launch.h"
 
 namespace mtf {
 

@@ -15,12 +15,13 @@
 #include "runtime/kernels/thread_team.h"
 #include "runtime/ranks/communicator.h"
 #include "runtime/ranks/communicator_group.h"
-#include "runtime/ranks/communicator_process.h"
-#include "runtime/ranks/communicator_wire.h"
 #include "runtime/ranks/flights/flights.h"
 #include "runtime/ranks/flights/reduce_rounds.h"
 #include "runtime/ranks/gathered_texts.h"
-#include "runtime/ranks/world.h"
+#include "runtime/ranks/mpi/launch.h"
+#include "runtime/ranks/mpi/long_wait.h"
+#include "runtime/ranks/mpi/process.h"
+#include "runtime/ranks/mpi/wire.h"
 
 namespace mtf {
 namespace {
@@ -30,9 +31,10 @@ constexpr int kFlightTags = 1 << 14;  // of what is begun: each has its own, amo
 
 class Mpi final : public Communicator {
  public:
-  explicit Mpi(const MpiOptions& options)
+  Mpi(const MpiOptions& options, Patience patience)
       : Communicator(1),
         options_(options),
+        patience_(std::move(patience)),
         flights_(/*own_thread=*/false),
         wire_(MPI_COMM_NULL, kTag, options.message_limit) {
     if (const std::optional<Launch> launch = launched()) {
@@ -202,6 +204,7 @@ class Mpi final : public Communicator {
   }
   [[nodiscard]] Landed land(std::size_t number) override {
     const auto lock = flights_.hold();
+    wait_until([&] { return flights_.is_done(number); }, [&] { return flights_.missing(number); });
     Landed landed = flights_.land(number);
     add(landed.moved[0]);
     return landed;
@@ -216,44 +219,41 @@ class Mpi final : public Communicator {
     const std::string& mine = local.front();
     const auto length = static_cast<std::int64_t>(mine.size());
     std::vector<std::int64_t> lengths(at(ranks_));
-    MPI_Allgather(&length, 1, MPI_INT64_T, lengths.data(), 1, MPI_INT64_T, MPI_COMM_WORLD);
+    complete([&](MPI_Request* request) {
+      MPI_Iallgather(&length, 1, MPI_INT64_T, lengths.data(), 1, MPI_INT64_T, MPI_COMM_WORLD,
+                     request);
+    });
     const TextPlaces places = text_places(lengths);  // or all ranks throw
     std::string all(places.bytes, '\0');
-    MPI_Allgatherv(mine.data(), static_cast<int>(length), MPI_CHAR, all.data(),
-                   places.lengths.data(), places.begins.data(), MPI_CHAR, MPI_COMM_WORLD);
+    complete([&](MPI_Request* request) {
+      MPI_Iallgatherv(mine.data(), static_cast<int>(length), MPI_CHAR, all.data(),
+                      places.lengths.data(), places.begins.data(), MPI_CHAR, MPI_COMM_WORLD,
+                      request);
+    });
     return texts_at(places, all);
   }
 
   [[nodiscard]] bool any(bool flag) override {
     const auto lock = flights_.hold();
     int all = flag ? 1 : 0;
-    MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    complete([&](MPI_Request* request) {
+      MPI_Iallreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD, request);
+    });
     return all != 0;
   }
 
   void barrier() override {
     const auto lock = flights_.hold();
-    MPI_Barrier(MPI_COMM_WORLD);
+    complete([](MPI_Request* request) { MPI_Ibarrier(MPI_COMM_WORLD, request); });
   }
 
   void close(int status, std::string_view message) override {
     flights_.stop();
     std::fflush(nullptr);
-    if (status != 0 && rank_ == 0 && speaks_for_all()) {
-      say(message);
+    if (status != 0) {
+      stop_together(status, message, rank_ == 0);
     }
-    if (status == 0) {
-      MPI_Barrier(MPI_COMM_WORLD);
-    } else {
-      const bool together = all_ranks_arrive();
-      if (!together && rank_ != 0 && speaks_for_all()) {
-        say(message);
-      }
-      if (together && rank_ != 0) {
-        wait_to_be_stopped();
-      }
-      stop_all(status);  // the launcher takes a second longer over a plain exit
-    }
+    barrier();
     for (MPI_Comm& comm : comms_) {
       MPI_Comm_free(&comm);
     }
@@ -272,10 +272,6 @@ class Mpi final : public Communicator {
     if (to != from && bytes > 0) {
       std::memmove(to, from, at(bytes));
     }
-  }
-  static void say(std::string_view message) {
-    std::fwrite(message.data(), 1, message.size(), stderr);
-    std::fflush(stderr);
   }
 
   void hand_over(std::int64_t bytes) { traffic_of(0).handed += bytes; }
@@ -301,14 +297,30 @@ class Mpi final : public Communicator {
 
   // For all messages but those of flights, which go on meanwhile.
   void wait() {
-    if (flights_.has_any()) {
-      while (!wire_.is_done()) {
-        flights_.lead_on();
-      }
-    } else {
-      wire_.await();
-    }
+    wait_until([&] { return wire_.is_done(); }, [&] { return wire_.missing(); });
     add(wire_.take_moved());
+  }
+
+  // For one of MPI's own collectives among all ranks, which `begin` gives a request.
+  template <typename F>
+  void complete(F&& begin) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    begin(&request);
+    const auto is_done = [&] {
+      int done = 0;
+      MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+      return done != 0;
+    };
+    wait_until(is_done, [this] { return others_here(rank_); });
+  }
+
+  template <typename Done, typename Missing>
+  void wait_until(Done&& is_done, Missing&& missing) {
+    LongWait waiting(patience_, rank_);
+    while (!is_done()) {
+      flights_.lead_on();
+      waiting.look(missing);
+    }
   }
 
   void add(const Traffic& moved) { traffic_of(0) = traffic_of(0) + moved; }
@@ -362,6 +374,7 @@ class Mpi final : public Communicator {
   }
 
   MpiOptions options_;
+  Patience patience_;
   std::int64_t rank_ = 0;
   int ranks_ = 1;
   GroupTable groups_;
@@ -375,8 +388,8 @@ class Mpi final : public Communicator {
 
 }  // namespace
 
-std::unique_ptr<Communicator> mpi_communicator(const MpiOptions& options) {
-  return std::make_unique<Mpi>(options);
+std::unique_ptr<Communicator> mpi_communicator(const MpiOptions& options, Patience patience) {
+  return std::make_unique<Mpi>(options, std::move(patience));
 }
 
 }  // namespace mtf

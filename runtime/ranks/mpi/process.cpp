@@ -1,29 +1,31 @@
 // A process that ends early takes the others with it; and which cores are whose.
 
-#include "runtime/ranks/communicator_process.h"
+#include "runtime/ranks/mpi/process.h"
 
-#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <fcntl.h>
 #include <numeric>
 #include <optional>
 #include <pmix.h>
 #include <string>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <vector>
 
 #include <mpi.h>
+
+#include "runtime/ranks/mpi/job_files.h"
 
 namespace mtf {
 namespace {
 
 constexpr int kInternalError = 70;
 constexpr std::chrono::milliseconds kPatience{1000};
+
+// Of ranks that fail: what they ask of each other is no answer to what others wait for.
+MPI_Comm at_the_end = MPI_COMM_NULL;
 
 bool is_running() {
   int started = 0;
@@ -69,17 +71,7 @@ void outlive_the_launcher() {
 }  // namespace
 
 bool speaks_for_all() {
-  const char* folder = std::getenv("PMIX_SERVER_TMPDIR");
-  const char* job = std::getenv("PMIX_NAMESPACE");
-  if (folder == nullptr || job == nullptr) {
-    return true;
-  }
-  const std::string path = std::string(folder) + "/mtf_speaker_" + job;
-  const int file = open(path.c_str(), O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR);
-  if (file >= 0) {
-    ::close(file);
-  }
-  return file >= 0 || (errno != EEXIST && errno != ENOENT);  // the folder goes when the job ends
+  return is_first_here("speaker");
 }
 
 void wait_to_be_stopped() {
@@ -122,6 +114,26 @@ std::optional<int> status_of_first(const Launch& launch, const pmix_proc_t& me, 
   return value->data.integer;
 }
 
+bool all_ranks_arrive() {
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Ibarrier(at_the_end, &request);
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  int done = 0;
+  while (std::chrono::steady_clock::now() < deadline) {
+    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    if (done != 0) {
+      return true;
+    }
+    usleep(200);
+  }
+  return false;
+}
+
+void say(std::string_view message) {
+  std::fwrite(message.data(), 1, message.size(), stderr);
+  std::fflush(stderr);
+}
+
 }  // namespace
 
 int end_of_launch(const Launch& launch, int status) {
@@ -142,19 +154,18 @@ int end_of_launch(const Launch& launch, int status) {
   return 0;
 }
 
-bool all_ranks_arrive() {
-  MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Ibarrier(MPI_COMM_WORLD, &request);
-  const auto deadline = std::chrono::steady_clock::now() + kPatience;
-  int done = 0;
-  while (std::chrono::steady_clock::now() < deadline) {
-    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-    if (done != 0) {
-      return true;
-    }
-    usleep(200);
+void stop_together(int status, std::string_view message, bool is_rank_0) {
+  if (is_rank_0 && speaks_for_all()) {
+    say(message);
   }
-  return false;
+  const bool together = all_ranks_arrive();
+  if (!together && !is_rank_0 && speaks_for_all()) {
+    say(message);
+  }
+  if (together && !is_rank_0) {
+    wait_to_be_stopped();
+  }
+  stop_all(status);  // the launcher takes a second longer over a plain exit
 }
 
 void stop_all_if_running() {
@@ -167,6 +178,7 @@ void stop_all_if_running() {
 }
 
 void stop_all_when_this_stops() {
+  MPI_Comm_dup(MPI_COMM_WORLD, &at_the_end);
   std::atexit(stop_all_if_running);
   std::set_terminate(stop_all_at_terminate);
 }

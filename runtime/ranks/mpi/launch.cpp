@@ -1,6 +1,6 @@
 // What Open MPI's launcher leaves in the environment.
 
-#include "runtime/ranks/world.h"
+#include "runtime/ranks/mpi/launch.h"
 
 #include <cstdlib>
 #include <string_view>
@@ -31,6 +31,18 @@ std::optional<Launch> launched() {
   return Launch{.rank = *rank,
                 .ranks = *ranks,
                 .ranks_here = number_in("OMPI_COMM_WORLD_LOCAL_SIZE").value_or(1)};
+}
+
+std::vector<std::int64_t> others_here(std::int64_t rank) {
+  const std::optional<Launch> launch = launched();
+  std::vector<std::int64_t> others;
+  for (std::int64_t other = 0;
+       launch && launch->ranks_here == launch->ranks && other < launch->ranks; ++other) {
+    if (other != rank) {
+      others.push_back(other);
+    }
+  }
+  return others;
 }
 
 void prepare_environment(const Launch& launch) {

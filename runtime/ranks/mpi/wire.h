@@ -23,7 +23,8 @@ class MpiWire final : public Wire {
   void receive(std::int64_t member, void* data, std::int64_t bytes) override;
   void send(std::int64_t member, const void* data, std::int64_t bytes) override;
   [[nodiscard]] bool is_done() override;
-  void await();  // all that has begun
+  // The ranks, among all, whose messages have not come, or that have not taken theirs.
+  [[nodiscard]] std::vector<std::int64_t> missing() const override;
 
   // Whose members are meant from now on.
   void use(ompi_communicator_t* comm) { comm_ = comm; }
@@ -34,10 +35,16 @@ class MpiWire final : public Wire {
   template <typename F>
   void in_messages(std::int64_t bytes, F&& f) const;
 
+  struct Peer {
+    ompi_communicator_t* comm = nullptr;
+    int member = 0;
+  };
+
   ompi_communicator_t* comm_;
   int tag_;
   std::int64_t limit_;
   std::vector<ompi_request_t*> requests_;
+  std::vector<Peer> peers_;  // of the requests
   Traffic moved_;
 };
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace mtf {
 
@@ -15,6 +16,10 @@ struct Launch {
 
 // nullopt: this process was not started by mpirun.
 [[nodiscard]] std::optional<Launch> launched();
+
+// The ranks besides this one where all of them are on this machine; otherwise none, as it is not
+// known which are.
+[[nodiscard]] std::vector<std::int64_t> others_here(std::int64_t rank);
 
 // Sets what Open MPI reads when it starts, unless the user has: shared memory alone when all ranks
 // are on one machine (saves 200 ms), and waiting ranks that yield when they outnumber the cores.

@@ -2,13 +2,14 @@
 
 #pragma once
 
+#include <string_view>
+
 #include "runtime/ranks/cores.h"
-#include "runtime/ranks/world.h"
+#include "runtime/ranks/mpi/launch.h"
 
 namespace mtf {
 
-// Of ranks that end badly at once, one on a machine speaks: the first that makes a file in the
-// launcher's folder of this job. Without such a launcher, each speaks.
+// Of ranks that end badly at once, one on a machine speaks: the first that asks.
 [[nodiscard]] bool speaks_for_all();
 // Ends all ranks with this status. After MPI_Abort, or where a rank ends with a status of its own,
 // the launcher would print a banner; what there is to say, a rank has said.
@@ -19,9 +20,10 @@ void wait_to_be_stopped();
 // The same for a process of a launch that has not started MPI, and need not. Each of them comes
 // here; the status of the first rank is that of all.
 [[nodiscard]] int end_of_launch(const Launch& launch, int status);
-// Whether all ranks come here within the time that a failure may take to spread.
-[[nodiscard]] bool all_ranks_arrive();
-// From now on an exit or an uncaught exception of this rank ends all of them.
+// The end of a rank that fails: of all ranks. Rank 0 says why if all come here within the time that
+// a failure may take to spread, otherwise who comes first.
+[[noreturn]] void stop_together(int status, std::string_view message, bool is_rank_0);
+// From now on an exit or an uncaught exception of this rank ends all of them. Collective.
 void stop_all_when_this_stops();
 // An early quiet end of one rank would leave the others waiting for ever.
 void stop_all_if_running();
