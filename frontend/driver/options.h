@@ -104,6 +104,7 @@ struct Options {
   bool json_lines = false;  // beside `json`: an object a line, as they come
   bool count = false;
   bool lint = false;
+  bool clean = false;   // of `doctor`: remove what it can
   bool check = false;   // of `fmt`: only say which files would change
   bool strict = false;  // a warning is an error
   bool profile = false;

@@ -3,6 +3,7 @@
 hangs, with one of something else, and with what `mtf calibrate` keeps in any state."""
 
 import json
+import mmap
 import os
 import pathlib
 import stat
@@ -13,7 +14,7 @@ import time
 
 MTF = str(pathlib.Path(sys.argv[1]).resolve())
 CHECKS = ["mpirun", "root", "ranks", "cores", "instructions", "memory", "shared memory",
-          "temporary files", "calibration"]
+          "temporary files", "calibration", "leftovers"]
 
 
 def doctor(*words, launcher=(), **changes):
@@ -111,11 +112,48 @@ def check_machine(folder):
     expect(checks, "temporary files", "failure", "export TMPDIR=/tmp")
 
 
+def check_leftovers(folder):
+    """Of runs that were killed only: what a process has mapped, what is new, and others' files stay."""
+    shared = pathlib.Path("/dev/shm")
+    name = f"vader_segment.doctor_test_{os.getpid()}"
+    dead, used, fresh, other = (shared / (name + end) for end in (".dead", ".used", ".new", ".other"))
+    other = other.with_name("other_" + other.name)
+    sessions = pathlib.Path(folder, f"ompi.{os.uname().nodename.partition('.')[0]}.{os.geteuid()}")
+    with subprocess.Popen(["true"]) as process:
+        process.wait()
+    ended, running = sessions / f"pid.{process.pid}", sessions / f"pid.{os.getpid()}"
+    try:
+        old = time.time() - 3600
+        for path in (ended, running):
+            path.joinpath("0").mkdir(parents=True)
+            os.utime(path, (old, old))
+        for path in (dead, used, fresh, other):
+            path.write_bytes(bytes(8192))
+            if path != fresh:
+                os.utime(path, (old, old))
+        with open(used, "rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ):
+            checks = findings(TMPDIR=folder)
+            expect(checks, "leftovers", "warning", "of shared memory (", " and 1 folder of runs that were killed",
+                   "mtf doctor --clean")
+            if not dead.exists() or not ended.exists():
+                sys.exit("without --clean, nothing is removed")
+            done = doctor("--clean", TMPDIR=folder)
+            if done.returncode != 0 or "killed, removed\n" not in done.stdout:
+                sys.exit(f"mtf doctor --clean: {done}")
+        left = [path for path in (dead, used, fresh, other, ended, running) if path.exists()]
+        if left != [used, fresh, other, running]:
+            sys.exit(f"mtf doctor --clean leaves {left}")
+    finally:
+        for path in (dead, used, fresh, other):
+            path.unlink(missing_ok=True)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         check_mpi(folder)
         check_calibration(folder)
         check_machine(folder)
+        check_leftovers(folder)
         text = doctor(XDG_CONFIG_HOME="/nonexistent").stdout
         if "fix: mtf calibrate\n" not in text or not all(f" {check} " in text for check in CHECKS):
             sys.exit(f"mtf doctor prints\n{text}")

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "frontend/driver/commands.h"
+#include "runtime/ranks/mpi/launch.h"
 #include "tests/fuzz/corpus.h"
 #include "tests/fuzz/mutate.h"
 #include "tests/fuzz/shrink.h"
@@ -264,6 +265,9 @@ int main(int argc, char** argv) {
   setenv("MTF_CHECK_PLAN", "1", 1);
   setenv("XDG_CONFIG_HOME", "/nonexistent", 1);
   setenv("NO_COLOR", "1", 1);
+  if (mtf::launched()) {  // a trial that starts ranks starts this program
+    return mtf::command_line(std::vector<std::string>(argv + 1, argv + argc));
+  }
   const fuzz::Request request = fuzz::request_of(argc, argv);
   fuzz::Fuzzer fuzzer(request);
   if (request.only) {

@@ -64,10 +64,11 @@ std::string findings_json(std::span<const Finding> findings) {
 
 Outcome examine(Workspace& workspace) {
   std::vector<Finding> findings;
-  findings.reserve(kChecks.size());
+  findings.reserve(kChecks.size() + 1);
   for (Finding (*check)() : kChecks) {
     findings.push_back(check());
   }
+  findings.push_back(check_leftovers(workspace.options.clean));
   if (workspace.options.json) {
     workspace.answers.push_back(findings_json(findings));
   } else {
