@@ -43,6 +43,13 @@ def rank_of(process):
     return None
 
 
+def started_by(process):
+    """The ranks, whoever stands between them and the process."""
+    below = [one for one in ranks_of(process) if one != process]
+    is_rank = os.path.samefile(f"/proc/{process}/exe", MTF) and rank_of(process) is not None
+    return ([process] if is_rank else []) + [rank for one in below for rank in started_by(one)]
+
+
 def stopped(folder, line, number):
     """The process of rank 2, status and messages where that is sent a signal in the middle of the run."""
     pathlib.Path(folder, "hang.mtf").write_text(PROGRAM, encoding="utf-8")
@@ -50,8 +57,7 @@ def stopped(folder, line, number):
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdout.readline()
         time.sleep(0.5)
-        below = ranks_of(process.pid)
-        ranks = below if len(below) == RANKS else ranks_of(below[0])
+        ranks = started_by(process.pid)
         (rank,) = [one for one in ranks if rank_of(one) == 2]
         os.kill(rank, number)
         try:
@@ -70,7 +76,9 @@ def stopped(folder, line, number):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        for line in ([MTF, "run", "-n", str(RANKS)], ["mpirun", "--oversubscribe", "-n", str(RANKS), MTF, "run"]):
+        mpirun = ["mpirun", "--oversubscribe", "-n", str(RANKS)]
+        for line in ([MTF, "run", "-n", str(RANKS)], [*mpirun, MTF, "run"],
+                     [*mpirun, "sh", "-c", '"$0" "$@"; exit $?', MTF, "run"]):
             rank, status, messages = stopped(folder, line, signal.SIGSTOP)
             said = STOPPED.search(messages)
             if status != 5 or not said or int(said[2]) != rank or messages.count("mtf: ") != 1:

@@ -17,6 +17,7 @@
 #include "frontend/report/quantity.h"
 #include "ir/support/number.h"
 #include "ir/support/text/parse_number.h"
+#include "runtime/ranks/mpi/processes.h"
 
 namespace mtf {
 namespace {
@@ -45,19 +46,12 @@ std::vector<fs::path> entries_of(const fs::path& folder, std::string_view prefix
   return found;
 }
 
-bool is_number(const std::string& text) {
-  return parse_number<std::int64_t>(text).has_value();
-}
-
 // The segments that processes have mapped: a rank has its own for as long as it lives.
 std::set<std::string> mapped_segments() {
   std::set<std::string> mapped;
   const std::string path = std::string(kShared) + "/" + std::string(kSegment);
-  for (const fs::path& process : entries_of("/proc", "")) {
-    if (!is_number(process.filename().string())) {
-      continue;
-    }
-    std::ifstream maps(process / "maps");
+  for (const pid_t process : all_processes()) {
+    std::ifstream maps("/proc/" + std::to_string(process) + "/maps");
     for (std::string line; std::getline(maps, line);) {
       if (const std::size_t place = line.find(path); place != std::string::npos) {
         mapped.insert(line.substr(place));

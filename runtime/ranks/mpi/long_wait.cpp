@@ -1,19 +1,19 @@
 #include "runtime/ranks/mpi/long_wait.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <unistd.h>
 
 #include "runtime/ranks/mpi/job_files.h"
 #include "runtime/ranks/mpi/process.h"
+#include "runtime/ranks/mpi/processes.h"
 
 namespace mtf {
 namespace {
@@ -75,47 +75,36 @@ void read_told(Waits& waits) {
   }
 }
 
-// Of a process, as the system has it: "PID (name) S …". The name may have anything in it.
-char state_of(const std::string& process) {
-  std::ifstream file("/proc/" + process + "/stat");
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const std::size_t name_end = text.rfind(") ");
-  return name_end == std::string::npos || name_end + 2 >= text.size() ? 'X' : text[name_end + 2];
-}
-
-// The process on this machine that is a rank of this job; empty: it is on another.
-std::string process_of(std::int64_t rank) {
+// The process on this machine that is a rank of this job, and not the script that started it.
+std::optional<pid_t> process_of(std::int64_t rank) {
   const char* job = std::getenv("PMIX_NAMESPACE");
   if (job == nullptr) {
-    return "";
+    return std::nullopt;
   }
   const std::string is_rank = '\0' + ("OMPI_COMM_WORLD_RANK=" + std::to_string(rank)) + '\0';
   const std::string is_of_job = '\0' + ("PMIX_NAMESPACE=" + std::string(job)) + '\0';
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
-    std::string name = entry.path().filename();
-    if (!std::ranges::all_of(name, [](unsigned char c) { return std::isdigit(c) != 0; })) {
-      continue;
-    }
-    std::ifstream file(entry.path() / "environ");
-    const std::string words = '\0' + std::string{std::istreambuf_iterator<char>(file), {}};
-    if (words.find(is_rank) != std::string::npos && words.find(is_of_job) != std::string::npos) {
-      return name;
+  const std::string program = program_of(getpid());
+  for (const pid_t process : all_processes()) {
+    const std::string words = environment_of(process);
+    if (program_of(process) == program && words.find(is_rank) != std::string::npos &&
+        words.find(is_of_job) != std::string::npos) {
+      return process;
     }
   }
-  return "";
+  return std::nullopt;
 }
 
 std::string what_it_does(std::int64_t rank) {
-  const std::string process = process_of(rank);
+  const std::optional<pid_t> process = process_of(rank);
   const std::string who = "rank " + std::to_string(rank);
-  if (process.empty()) {
+  if (!process) {
     return who + " runs on another machine, or has ended";
   }
-  const std::string it = who + " (process " + process + ") ";
-  switch (state_of(process)) {
+  const std::string number = std::to_string(*process);
+  const std::string it = who + " (process " + number + ") ";
+  switch (state_of(*process)) {
     case 'T':
-      return it + "is stopped; `kill -CONT " + process + "` has it go on";
+      return it + "is stopped; `kill -CONT " + number + "` has it go on";
     case 't':
       return it + "is stopped by a debugger";
     case 'D':
