@@ -156,17 +156,17 @@ std::string PartWriter::write(int file, std::string problem) {
   file_ = file;
   problem_ = std::move(problem);
   const std::int64_t ranks = communicator_.ranks();
-  const bool is_alone = static_cast<std::int64_t>(communicator_.local_ranks().size()) == ranks;
-  for (std::int64_t i = 0; is_alone && i < chunks_; ++i) {
+  const bool has_all = communicator_.has_all_ranks();
+  for (std::int64_t i = 0; has_all && i < chunks_; ++i) {
     round_of_one_process(i);
   }
-  for (std::int64_t i = 0; !is_alone && i < chunks_; i += ranks) {
+  for (std::int64_t i = 0; !has_all && i < chunks_; i += ranks) {
     round_of_many(i);
   }
   if (problem_.empty() && ::fsync(file_) != 0) {
     problem_ = std::strerror(errno);
   }
-  if (!is_alone) {
+  if (!has_all) {
     std::string mine;
     for (const std::string& sum : sums_) {
       mine += sum;

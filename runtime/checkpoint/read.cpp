@@ -304,11 +304,9 @@ std::string first_problem(Communicator& communicator, const std::string& mine) {
 
 std::string shared_damage(const CheckpointFile& file, const std::set<std::string>& names,
                           Communicator& communicator) {
-  const bool is_alone =
-      static_cast<std::int64_t>(communicator.local_ranks().size()) == communicator.ranks();
-  const std::int64_t first = is_alone ? 0 : communicator.local_ranks().front();
+  const std::int64_t readers = communicator.has_all_ranks() ? 1 : communicator.ranks();
   return first_problem(communicator,
-                       file.damage(names, first, is_alone ? 1 : communicator.ranks()));
+                       file.damage(names, communicator.local_ranks().front(), readers));
 }
 
 std::string newest_whole(const std::string& path) {

@@ -104,6 +104,7 @@ class Communicator {
   [[nodiscard]] virtual std::int64_t ranks() const = 0;
   [[nodiscard]] virtual std::span<const std::int64_t> local_ranks() const = 0;
   [[nodiscard]] bool has_first_rank() const { return local_ranks().front() == 0; }
+  [[nodiscard]] bool has_all_ranks() const { return std::ssize(local_ranks()) == ranks(); }
   // What this process has of its machine.
   [[nodiscard]] const Cores& cores() const { return cores_; }
   // Per local rank, since the beginning, of all collectives and of what was posted.

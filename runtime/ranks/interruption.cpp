@@ -75,10 +75,6 @@ SourceSpan place_in(const SpmdProgram& program, std::size_t step) {
   return place_of(program, step);
 }
 
-bool is_alone(const Communicator& communicator) {
-  return static_cast<std::int64_t>(communicator.local_ranks().size()) == communicator.ranks();
-}
-
 double seconds_between(Interruption::Clock::time_point a, Interruption::Clock::time_point b) {
   return std::chrono::duration<double>(b - a).count();
 }
@@ -144,7 +140,7 @@ bool OthersRun::are_to_end() const {
 }
 
 Interruption::Heard Interruption::of_any_rank(Communicator& communicator, Heard mine) {
-  if (is_alone(communicator)) {
+  if (communicator.has_all_ranks()) {
     return mine;
   }
   const auto now = Clock::now();
@@ -178,7 +174,7 @@ bool Interruption::stop(Communicator& communicator, bool saves_soon, bool is_lat
 
 void Interruption::between_steps(Communicator& communicator, bool saves_soon) {
   since_ += kStepWork;
-  if (waiting_ != 0 || is_alone(communicator) || since_ >= until_) {
+  if (waiting_ != 0 || communicator.has_all_ranks() || since_ >= until_) {
     stop(communicator, saves_soon, /*is_late=*/false);
   }
 }
@@ -194,7 +190,7 @@ void Interruption::before_run(Communicator& communicator, bool saves_soon) {
 }
 
 bool Interruption::asks_in_run(const Communicator& communicator) const {
-  if (!is_alone(communicator)) {
+  if (!communicator.has_all_ranks()) {
     return in_run_ >= until_;
   }
   return deadline_ || (noted != 0 && seconds_between(begun_, Clock::now()) >= kAsked);
