@@ -265,13 +265,19 @@ enum class Primitive : std::uint8_t {
   kIndex,    // x[dim: i]
   kSlice,    // x[dim: a..b]
   kReshape,  // to "to"
+  kConcat,   // along "over"
+  kStack,    // along a new "dim"
+  kGather,   // rows "over" of a table
+  kRange,    // the indices of "dim"
   kPin,      // x @ [..]
+  kWhole,    // complete on every rank
   kPrint,
   kAssert,
   kCarry,        // a loop on the device: what it carries, on its way in and out
   kWhile,        // … where a trip begins, if there is one more
   kNext,         // … what a carried value is in the next trip
   kAgain,        // … where a trip ends (ir/loops/loop.h)
+  kMetric,       // metric("name", x)
   kCheckFinite,  // of a loss
 };
 

@@ -22,7 +22,7 @@ namespace {
 Value made_whole(Units& units, const Operand& x) {
   return x.value.get<Tensor>()->type.shape.rank() == 0
              ? x.value
-             : apply_op(units, *find_op(units.ops, "whole"), {&x, 1}, {}, x.span);
+             : apply_op(units, op_of(units.ops, Primitive::kWhole), {&x, 1}, {}, x.span);
 }
 
 // While a function is built: no tensor has a value. In what looks at a top level, it is made whole.

@@ -83,7 +83,7 @@ void record(Context& c, const HostFn& self, const Operand& name, const Bound& bo
     OpArgs args;
     args.set("text", *name.value.get<std::string>());
     static_cast<void>(
-        apply_op(c.units, *find_op(c.units.ops, "metric.record"), numbers, std::move(args), span));
+        apply_op(c.units, op_of(c.units.ops, Primitive::kMetric), numbers, std::move(args), span));
   }
 }
 

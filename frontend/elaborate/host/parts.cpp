@@ -126,7 +126,7 @@ JoinParts stacked_along(const Dim& dim) {
   return [dim](Builder& builder, std::span<const ValueId> parts) {
     OpArgs args;
     args.set("dim", std::vector{dim});
-    return builder.emit("stack", {parts.begin(), parts.end()}, std::move(args));
+    return builder.emit(Primitive::kStack, {parts.begin(), parts.end()}, std::move(args));
   };
 }
 
@@ -153,7 +153,7 @@ Value split_call(Context& c, const HostFn& self, const ast::Call& call, SourceSp
   const auto joined = [dim = along->dim](Builder& builder, std::span<const ValueId> gradients) {
     OpArgs args;
     args.set("over", std::vector{dim});
-    return builder.emit("concat", {gradients.begin(), gradients.end()}, std::move(args));
+    return builder.emit(Primitive::kConcat, {gradients.begin(), gradients.end()}, std::move(args));
   };
   return listed(c, *along, std::move(parts), span, joined);
 }

@@ -139,7 +139,7 @@ std::optional<ValueId> for_each_position(Units& units, const Shape& dims,
     for (auto at = parts.begin(); at != parts.end(); at += size) {
       OpArgs args;
       args.set("dim", std::vector{dims[i]});
-      joined.push_back(builder.emit("stack", {at, at + size}, std::move(args)));
+      joined.push_back(builder.emit(Primitive::kStack, {at, at + size}, std::move(args)));
     }
     parts = std::move(joined);
   }
@@ -151,8 +151,8 @@ Value picked_value(Context& c, const Operand& variable) {
   OpArgs args;
   args.set("over", std::vector{picked.dim});
   const std::array<Operand, 2> parts{variable, Operand{.value = picked.at, .span = variable.span}};
-  Value value =
-      apply_op(c.units, *find_op(c.units.ops, "gather"), parts, std::move(args), variable.span);
+  Value value = apply_op(c.units, op_of(c.units.ops, Primitive::kGather), parts, std::move(args),
+                         variable.span);
   if (auto* tensor = std::get_if<Tensor>(&value.node)) {
     tensor->variable = variable.value.get<Tensor>()->variable;
     tensor->name = variable.value.get<Tensor>()->name;
@@ -166,7 +166,7 @@ Value with_picked(Context& c, const Operand& variable, const Operand& now) {
   Tensor whole{.where = Where::kVariable, .type = record->variable.type, .variable = record};
   OpArgs args;
   args.set("dim", std::vector{picked.dim});
-  const OpDef& range = *find_op(c.units.ops, "range");
+  const OpDef& range = op_of(c.units.ops, Primitive::kRange);
   const Operand places{.value = apply_op(c.units, range, {}, std::move(args), now.span),
                        .span = now.span};
   const Operand at{.value = picked.at, .span = now.span};

@@ -153,7 +153,8 @@ Value stacked(const Scan& scan, const Values& outputs) {
   }
   OpArgs args;
   args.set("dim", std::vector{scan.over});
-  return apply_op(c.units, *find_op(c.units.ops, "stack"), operands, std::move(args), scan.span);
+  return apply_op(c.units, op_of(c.units.ops, Primitive::kStack), operands, std::move(args),
+                  scan.span);
 }
 
 Value run_scan(const Scan& scan, Value carry, const Value& xs) {

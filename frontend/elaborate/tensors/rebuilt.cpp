@@ -17,7 +17,7 @@ constexpr std::size_t kManyValues = 10;  // of one parameter
 bool same_form(const Program& a, const Program& b) {
   return std::ranges::equal(a.values, b.values, [](const mtf::Value& x, const mtf::Value& y) {
     return x.op == y.op && x.type == y.type && x.operands == y.operands &&
-           (x.args == y.args || (x.op != nullptr && x.op->name == "fill"));
+           (x.args == y.args || (x.op != nullptr && x.op->primitive == Primitive::kFill));
   });
 }
 

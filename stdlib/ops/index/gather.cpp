@@ -142,6 +142,7 @@ assert all(gather(table, [ids, second], over = [vocab, d_model]) == const([lengt
     .grad = gather_grad,
     .kernel = gather_kernel,
     .narrow = true,
-    .narrowing = Narrowing::kLookup};
+    .narrowing = Narrowing::kLookup,
+    .primitive = Primitive::kGather};
 
 }  // namespace mtf::ops

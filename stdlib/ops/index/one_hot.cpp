@@ -149,7 +149,8 @@ const OpDef kRange{
     .example = "dim length = 4\nprint range(length)\n",
     .type = range_type,
     .space = kept_space,
-    .kernel = range_kernel};
+    .kernel = range_kernel,
+    .primitive = Primitive::kRange};
 
 const OpDef kOneHot{
     .name = "one_hot",

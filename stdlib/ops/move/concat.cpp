@@ -152,7 +152,8 @@ print concat([x, 2 * x, x[io: 0..1]], over = io)
     .kernel = concat_kernel,
     .linear = Linear::kJoint,
     .narrow = true,
-    .algebra = Algebra::kMove};
+    .algebra = Algebra::kMove,
+    .primitive = Primitive::kConcat};
 
 const OpDef kStack{
     .name = "stack",
@@ -170,6 +171,7 @@ print stack([x, 2 * x], layer)
     .grad = stack_grad,
     .kernel = stack_kernel,
     .linear = Linear::kJoint,
-    .narrow = true};
+    .narrow = true,
+    .primitive = Primitive::kStack};
 
 }  // namespace mtf::ops

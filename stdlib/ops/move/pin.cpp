@@ -52,7 +52,8 @@ const OpDef kWhole{.name = "whole",
                    .tile = copy_tile,
                    .linear = Linear::kEach,
                    .narrow = true,
-                   .alias = true};
+                   .alias = true,
+                   .primitive = Primitive::kWhole};
 
 const OpDef kPin{.name = "pin",
                  .symbol = "@",

@@ -275,6 +275,7 @@ assert sum(f(ones([io]))) == 3, "metric.record"
     .type = metric_type,
     .space = effect_space,
     .kernel = metric_kernel,
-    .effect = true};
+    .effect = true,
+    .primitive = Primitive::kMetric};
 
 }  // namespace mtf::ops
