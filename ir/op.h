@@ -392,6 +392,10 @@ struct OpDef {
   Primitive primitive = Primitive::kNone;
 };
 
+// Whether a call with so many operands is a product of two tensors, or a sum of such: what is timed
+// as a product, and all else as what touches memory.
+[[nodiscard]] bool is_product_of_two(const OpDef& op, std::size_t operands);
+
 // Whether the operation computes in wider dtypes than some of the call's (OpDef::narrow).
 [[nodiscard]] bool is_widened(const OpCall& call);
 

@@ -65,7 +65,7 @@ double element_seconds(const LocalCall& call, const Hardware& hardware) {
 }
 
 bool is_product(const LocalCall& call) {
-  return call.op().algebra == Algebra::kEinsum && call.operands.size() % 2 == 0;
+  return is_product_of_two(call.op(), call.operands.size());
 }
 
 // The places of a window are whole; where the result has them, they stand for elements of the left

@@ -32,8 +32,7 @@ std::string_view word(InputKind kind) {
   return "";
 }
 
-// Whether it multiplies several operands and sums.
-bool is_product(const LocalCall& call) {
+bool joins_and_reduces(const LocalCall& call) {
   return call.operands.size() > 1 &&
          std::ranges::any_of(call.split->space->loops,
                              [](const auto& loop) { return loop.role == DimRole::kReduced; });
@@ -251,7 +250,7 @@ class Lines {
     line.op = text.text;
     line.step = step;
     line.aside = !literal.empty();
-    line.is_main = is_product(call);
+    line.is_main = joins_and_reduces(call);
     lines_.push_back(std::move(line));
   }
 

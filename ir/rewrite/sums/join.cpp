@@ -87,17 +87,14 @@ std::size_t scaled_factor(const Program& program, std::span<const ValueId> facto
   return best;
 }
 
-bool is_product(const Value& value) {
-  return value.op != nullptr && value.op->algebra == Algebra::kProduct;
-}
-
 // Whether joining a term costs nothing that matters: what is scaled or added up beforehand is small
 // or no larger than the result, which would be scaled otherwise.
 bool affordable(const Program& program, const SumTerm& term, const std::vector<ValueId>& factors) {
   const Value& value = program.at(term.value);
   const bool changed = term.negated || !term.scales.empty();
-  const bool of_product =
-      value.op->algebra == Algebra::kEinsum || is_product(program.at(value.operands.front()));
+  const OpDef* summed = program.at(value.operands.front()).op;
+  const bool of_product = value.op->algebra == Algebra::kEinsum ||
+                          (summed != nullptr && summed->algebra == Algebra::kProduct);
   if (of_product && !changed) {
     return true;
   }

@@ -11,8 +11,7 @@ namespace mtf {
 namespace {
 
 bool is_product(const Value& value) {
-  return value.op != nullptr && value.op->algebra == Algebra::kEinsum &&
-         value.operands.size() % 2 == 0;
+  return value.op != nullptr && is_product_of_two(*value.op, value.operands.size());
 }
 
 bool is_simple(const IterationSpace& space) {

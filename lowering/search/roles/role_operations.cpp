@@ -15,10 +15,6 @@
 namespace mtf {
 namespace {
 
-bool is_product_of_two(const Value& value) {
-  return value.op->algebra == Algebra::kEinsum && value.operands.size() % 2 == 0;
-}
-
 // Of a convolution, a factorisation: far more than it touches. 0: of what memory holds up.
 double heavy_flops(const OpCall& call) {
   constexpr double kIntense = 16;  // flops for each element
@@ -249,7 +245,7 @@ class RoleOperations::Reader {
   void add(std::size_t number) {
     const Value& value = program_.values[number];
     const ValueId id{static_cast<std::int32_t>(number)};
-    const bool is_product = is_product_of_two(value);
+    const bool is_product = is_product_of_two(*value.op, value.operands.size());
     const SplitCall call = unsplit_call(program_, id);
     const double flops = is_product ? 0 : heavy_flops(call.call);
     RoleOperation operation{.tensors = {},
