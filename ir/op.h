@@ -367,7 +367,7 @@ struct OpDef {
   void (*kernel)(const KernelCall&) = nullptr;
   bool strided = false;  // the kernel takes views with strides, and may `accumulate`
   // The kernel shares its work out to the rank's threads. Otherwise each is given a slice of the
-  // result (runtime/execute/threads), and the kernel has nothing to report but of an effect or
+  // result (runtime/execute/kernel), and the kernel has nothing to report but of an effect or
   // file.
   bool threaded = false;
   double (*host)(std::span<const double>) = nullptr;  // on plain numbers: `sqrt(from)`

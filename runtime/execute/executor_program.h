@@ -13,28 +13,13 @@
 #include "runtime/execute/chain/chain_step.h"
 #include "runtime/execute/count.h"
 #include "runtime/execute/executor_host.h"
-#include "runtime/execute/files/file_output.h"
 #include "runtime/execute/flight/flight_step.h"
+#include "runtime/execute/kernel/kernel_step.h"
 #include "runtime/execute/loop_step.h"
 #include "runtime/execute/stream_step.h"
 #include "runtime/execute/tensor.h"
-#include "runtime/execute/threads/rank_kernel.h"
-#include "runtime/execute/update_in_place.h"
 
 namespace mtf {
-
-struct PreparedProgram;
-
-// One call of a kernel.
-struct KernelStep {
-  const LocalCall* call = nullptr;
-  std::vector<RankKernel> ranks;                    // one per local rank
-  std::optional<FileOutput> in_file = {};           // what may not need to be computed
-  std::shared_ptr<UpdateInPlace> update = nullptr;  // which the chain behind it leaves to it
-
-  // `addresses`: of operands, to work in.
-  void run(const PreparedProgram& prepared, std::size_t rank, std::vector<void*>& addresses);
-};
 
 struct MoveStep {
   StepKind kind{};

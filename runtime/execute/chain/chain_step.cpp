@@ -8,7 +8,7 @@
 #include "runtime/execute/chain/chain_sketch.h"
 #include "runtime/execute/executor_program.h"
 #include "runtime/execute/finite/finite_watch.h"
-#include "runtime/execute/update_in_place.h"
+#include "runtime/execute/kernel/update_in_place.h"
 #include "runtime/kernels/thread_team.h"
 
 namespace mtf {

@@ -1,7 +1,6 @@
-#include "runtime/execute/update_in_place.h"
+#include "runtime/execute/kernel/update_in_place.h"
 
 #include <algorithm>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -87,7 +86,7 @@ std::optional<UpdateInPlace> update_of(const SpmdProgram& program, const Step& c
   return update;
 }
 
-bool is_product(const KernelStep& step) {
+bool may_add_to(const KernelStep& step) {
   return step.call->op().algebra == Algebra::kEinsum && step.call->operands.size() >= 2 &&
          step.call->part == CallPart::kAll && !step.in_file;
 }
@@ -125,38 +124,7 @@ bool may_be_early(const PreparedProgram& prepared, std::size_t product, std::siz
   return true;
 }
 
-// Whether what one rank has of two values shares memory.
-bool overlap(const PreparedProgram& prepared, std::size_t rank, SpmdId a, SpmdId b) {
-  const auto begin = [&](SpmdId id) {
-    return static_cast<const std::byte*>(prepared.at(rank, id));
-  };
-  const auto end = [&](SpmdId id) { return begin(id) + prepared.program->at(id).local.bytes(); };
-  const std::less<> before;
-  return before(begin(a), end(b)) && before(begin(b), end(a));
-}
-
 }  // namespace
-
-void KernelStep::run(const PreparedProgram& prepared, std::size_t rank,
-                     std::vector<void*>& addresses) {
-  addresses.clear();
-  for (const SpmdId id : call->operands) {
-    addresses.push_back(prepared.at(rank, id));
-  }
-  void* const out = call->result.valid() ? prepared.at(rank, call->result) : nullptr;
-  if (update == nullptr) {
-    return ranks[rank].run(addresses, out);
-  }
-  // The plan may give the chain's result the place of what is read for the last time before it.
-  const bool is_taken = std::ranges::any_of(
-      update->meanwhile, [&](SpmdId id) { return overlap(prepared, rank, id, update->result); });
-  KernelUpdate asked{.out = prepared.at(rank, update->result),
-                     .onto = prepared.at(rank, update->onto),
-                     .scale = update->scale.valid() ? prepared.at(rank, update->scale) : nullptr,
-                     .subtracts = update->subtracts};
-  ranks[rank].run(addresses, out, is_taken ? nullptr : &asked);
-  update->done[rank] = asked.done ? 1 : 0;
-}
 
 void find_updates_in_place(PreparedProgram& prepared, const PrepareContext& context) {
   const SpmdProgram& program = *prepared.program;
@@ -166,7 +134,7 @@ void find_updates_in_place(PreparedProgram& prepared, const PrepareContext& cont
   const std::vector<Readers> readers = readers_of(program);
   for (std::size_t s = 0; s < prepared.steps.size(); ++s) {
     auto* product = std::get_if<KernelStep>(&prepared.steps[s].body);
-    if (product == nullptr || !is_product(*product)) {
+    if (product == nullptr || !may_add_to(*product)) {
       continue;
     }
     const Readers& reader = readers[static_cast<std::size_t>(product->call->result.index)];

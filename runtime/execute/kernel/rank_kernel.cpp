@@ -1,4 +1,4 @@
-#include "runtime/execute/threads/rank_kernel.h"
+#include "runtime/execute/kernel/rank_kernel.h"
 
 #include <algorithm>
 #include <iterator>
