@@ -347,9 +347,6 @@ Flow run_recompute(Context& c, const ast::Recompute& region) {
 }
 
 Flow run_if(Context& c, const ast::If& choice) {
-  if (c.units.at_top_level() && c.execution.wants_save() && only_saves(choice)) {
-    return run_block(c, choice.branches.front().body);
-  }
   Uncertain uncertain(c);
   for (const ast::Branch& branch : choice.branches) {
     const Truth truth = truth_of(c, evaluate(c, branch.condition), branch.condition);

@@ -34,8 +34,6 @@ void run_print(Context& c, const ast::Print& print, SourceSpan span);
 
 // host/checkpoint.cpp
 void run_checkpoint(Context& c, const ast::Checkpoint& checkpoint, SourceSpan span);
-// Whether all that hangs on the condition is a `save`, so that it may be done at any turn.
-[[nodiscard]] bool only_saves(const ast::If& choice);
 // Whether a turn of the loop saves, or would if a run that is to end asks for it.
 [[nodiscard]] bool has_place_to_save(const Context& c, const ast::Block& body);
 // Of an `if` whose condition does not hold, for a run that is to end: the saves alone, if the rest

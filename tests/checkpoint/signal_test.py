@@ -24,6 +24,7 @@ EVALUATES = TRAIN.replace("state step", "fn evaluate(x: f32[batch, io]) { return
     "  step <- step + 1\n", "  step <- step + 1\n  let seen = evaluate(x)\n")
 BESIDE = TRAIN.replace("state step", "fn evaluate(x: f32[batch, io]) { return mean(net(x)) }\nstate step").replace(
     "== 0 { save", '== 0 {\n    let seen = evaluate(x)\n    metric("seen", seen)\n    print "seen {seen}"\n    save')
+PRINTS = TRAIN.replace("== 0 { save", '== 0 { print "step {step} is saved"; save')
 ENDLESS = "steps=1000000000,every=1000000000"
 
 
@@ -98,4 +99,6 @@ with tempfile.TemporaryDirectory() as scratch:
     pathlib.Path(scratch, "train.mtf").write_text(BESIDE, encoding="utf-8")  # which is left out, and the save is not
     check(scratch, [MTF, "run", *settings], signal.SIGTERM)
     check(scratch, [MTF, "run", "-n", "4", *settings], signal.SIGUSR1)
+    pathlib.Path(scratch, "train.mtf").write_text(PRINTS, encoding="utf-8")
+    check(scratch, [MTF, "run", *settings], signal.SIGTERM)
     without_such_a_place(scratch)

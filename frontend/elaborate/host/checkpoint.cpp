@@ -216,20 +216,10 @@ std::vector<const ast::Stmt*> lone_saves(const Context& c, const ast::If& choice
 
 }  // namespace
 
-bool only_saves(const ast::If& choice) {
-  const std::vector<ast::Stmt>& body = choice.branches.front().body.statements;
-  const auto is_harmless = [](const ast::Stmt& statement) {
-    return is_save(statement) || std::holds_alternative<ast::Print>(statement.node);
-  };
-  return choice.branches.size() == 1 && !choice.otherwise && std::ranges::any_of(body, is_save) &&
-         std::ranges::all_of(body, is_harmless);
-}
-
 bool has_place_to_save(const Context& c, const ast::Block& body) {
   return std::ranges::any_of(body.statements, [&c](const ast::Stmt& statement) {
     const auto* choice = std::get_if<ast::If>(&statement.node);
-    return is_save(statement) ||
-           (choice != nullptr && (only_saves(*choice) || !lone_saves(c, *choice).empty()));
+    return is_save(statement) || (choice != nullptr && !lone_saves(c, *choice).empty());
   });
 }
 
