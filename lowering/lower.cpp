@@ -108,6 +108,11 @@ HeldLayouts variable_layouts(const SpmdProgram& program) {
 
 HeldLayouts variable_layouts(const Program& simplified, const Layout& layout,
                              const HeldLayouts& held) {
+  if (!layout.recompute && recomputes(simplified)) {  // what copies read is inferred from them, too
+    Program kept = simplified;
+    keep_recomputed(kept);
+    return variable_layouts(kept, layout, held);
+  }
   HeldLayouts layouts;
   DiagSink unfit;
   const auto targets = fitting_targets(simplified, layout, held, unfit);
