@@ -15,7 +15,6 @@ try:
 except ImportError:
     sys.exit(77)
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from programs import (LINE, MTF, TRAIN, checkpoints, fail, line, program, read, run, run_any,  # noqa: E402
                       write)
 

@@ -11,7 +11,6 @@ try:
 except ImportError:
     sys.exit(77)
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from programs import MTF, fail, program, read, run, write  # noqa: E402
 
 

@@ -11,7 +11,6 @@ try:
 except ImportError:
     sys.exit(77)
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from programs import fail, program, write  # noqa: E402
 
 NARROW = """dim a = 2, b = 3

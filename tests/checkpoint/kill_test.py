@@ -22,7 +22,6 @@ except ImportError:
     sys.exit(77)
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "launch"))
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from processes import ranks_of  # noqa: E402
 from programs import RANKS, TRAIN, checkpoints, fail, line, run  # noqa: E402
 

@@ -9,6 +9,9 @@ import sys
 
 import numpy
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+from verdict import fail  # noqa: E402
+
 MTF = str(pathlib.Path(sys.argv[1]).resolve())
 LINE = "run/step_6.safetensors"
 # Dims of 8 and 16 are split by powers of two, so that all layouts have the same bits.
@@ -48,10 +51,6 @@ while step < setting("steps", 12) {
 }
 """
 RANKS = {"one": 2, "both": 4, "data": 4, "wide": 2, "some": 8}
-
-
-def fail(what, *texts):
-    sys.exit("\n".join([what, *map(str, texts)]))
 
 
 def line(layout, mpi=True, settings=""):

@@ -14,7 +14,6 @@ try:
 except ImportError:
     sys.exit(77)
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
 sys.path.append(str(pathlib.Path(__file__).parent.parent / "launch"))
 from programs import MTF, TRAIN, checkpoints, fail, line, run  # noqa: E402
 from signalled import interrupted  # noqa: E402

@@ -6,6 +6,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+from verdict import check  # noqa: E402
+
 MTF = os.path.abspath(sys.argv[1])
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 UGLY = b"let a=1\r\n\r\n\r\nlet  b = 2 # \xc3\xa9"
@@ -14,11 +17,6 @@ NEAT = b"let a = 1\n\nlet b = 2  # \xc3\xa9\n"
 
 def mtf(*args, text=None, cwd=None):
     return subprocess.run([MTF, "fmt", *args], input=text, capture_output=True, cwd=cwd, timeout=60)
-
-
-def check(condition, *what):
-    if not condition:
-        sys.exit(f"failed: {what}")
 
 
 def files(folder):

@@ -11,15 +11,13 @@ import tempfile
 
 from terminal import on_terminal
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+from verdict import check_equal as check  # noqa: E402
+
 MTF = sys.argv[1]
 ROOT = pathlib.Path(__file__).parents[2]
 LAYERS = 24
 LAYOUTS = ["data_parallel", "fsdp", "megatron", "megatron_sequence", "summa", "tesseract", "cube3d"]
-
-
-def check(what, actual, wanted):
-    if actual != wanted:
-        sys.exit(f"{what}: {actual!r}, not {wanted!r}")
 
 
 def program(scope):

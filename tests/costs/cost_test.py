@@ -10,16 +10,21 @@ the root of the project.
 import json
 import math
 import os
+import pathlib
 import re
 import subprocess
 import sys
 import tempfile
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+from verdict import Failures  # noqa: E402
+
 MTF = sys.argv[1]
 TWO_LAYER = "examples/two_layer.mtf"
 SOURCE = open(TWO_LAYER, encoding="utf-8").read()
 ENVIRONMENT = dict(os.environ, XDG_CONFIG_HOME=tempfile.mkdtemp())
-failures = []
+failures = Failures()
+check = failures.check_equal
 
 
 def mtf(*args, status=0):
@@ -28,11 +33,6 @@ def mtf(*args, status=0):
     if done.returncode != status:
         raise SystemExit(f"mtf {' '.join(args)}: {done.stdout}{done.stderr}")
     return done.stdout
-
-
-def check(what, found, wanted):
-    if found != wanted:
-        failures.append(f"{what}: {found}, not {wanted}")
 
 
 def cost(path, entry, *more):
@@ -245,6 +245,4 @@ summa()
 published()
 if "--quick" not in sys.argv:
     calibrated()
-print("\n".join(failures))
-print(f"{'1 passed, 0 failed' if not failures else '0 passed, 1 failed'}")
-sys.exit(1 if failures else 0)
+failures.end()

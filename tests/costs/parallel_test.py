@@ -12,9 +12,13 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+from verdict import Failures  # noqa: E402
+
 MTF = sys.argv[1]
 LAYER = pathlib.Path("examples/parallel/transformer.mtf").read_text(encoding="utf-8")
-failures = []
+failures = Failures()
+check = failures.check_equal
 
 
 def layer(batch, length, heads, head):
@@ -41,11 +45,6 @@ def product_volume(text, layout, mesh):
                if re.search(r"einsum\(\w+, w_(in|out)", line)}
     return sum(step["received"] for step in plan(text, "layer", layout, mesh)["steps"]
                if step["kind"] != "kernel" and step["line"] in weights and "`add`" not in step["why"])
-
-
-def check(what, found, wanted):
-    if found != wanted:
-        failures.append(f"{what}: {found}, not {wanted}")
 
 
 def cube():
@@ -162,6 +161,4 @@ diagonal()
 megatron()
 summa()
 product()
-print("\n".join(failures))
-print("1 passed, 0 failed" if not failures else "0 passed, 1 failed")
-sys.exit(1 if failures else 0)
+failures.end()

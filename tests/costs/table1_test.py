@@ -8,6 +8,7 @@ byte. Called with the path of mtf; run from the root of the project.
 import glob
 import json
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -15,9 +16,13 @@ import sys
 sys.path.append(os.path.join(os.path.dirname(__file__), "..", "exact"))
 from runs import ONE_STEP
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+from verdict import Failures  # noqa: E402
+
 MTF = sys.argv[1]
 TWO_LAYER = "examples/two_layer.mtf"
-failures = []
+failures = Failures()
+check = failures.check_equal
 
 
 def mtf(*args):
@@ -25,11 +30,6 @@ def mtf(*args):
     if done.returncode != 0:
         raise SystemExit(f"mtf {' '.join(args)}: {done.stderr}")
     return done.stdout
-
-
-def check(what, found, wanted):
-    if found != wanted:
-        failures.append(f"{what}: {found}, not {wanted}")
 
 
 def plan(path, entry, layout, *more):
@@ -171,6 +171,4 @@ for example in sorted(glob.glob("examples/**/*.mtf", recursive=True)):
     for name in re.findall(r"^\s*layout (\w+)", source, re.M):
         predicted_is_counted(example, name)
 
-print("\n".join(failures))
-print(f"{'1 passed, 0 failed' if not failures else '0 passed, 1 failed'}")
-sys.exit(1 if failures else 0)
+failures.end()

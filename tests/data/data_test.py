@@ -11,6 +11,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+from verdict import fail  # noqa: E402
+
 MTF = str(pathlib.Path(sys.argv[1]).resolve())
 EXAMPLE = pathlib.Path(__file__).resolve().parents[2] / "examples" / "transformer_lm.mtf"
 LAYOUTS = """\
@@ -30,10 +33,6 @@ for i in 0..3 {
   step <- step + 1
 }
 """
-
-
-def fail(what, *texts):
-    sys.exit("\n".join([what, *map(str, texts)]))
 
 
 def command(*words, ranks=0):

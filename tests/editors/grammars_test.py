@@ -9,16 +9,13 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from textmate import Grammar
 from words import EDITORS, KEYWORD_LINES, NAME_LINES, dtypes, keywords, operations, programs
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+from verdict import check  # noqa: E402
+
 OPERATIONS = operations(str(pathlib.Path(sys.argv[1]).resolve()))
-
-
-def check(condition, *what):
-    if not condition:
-        sys.exit("failed: " + " ".join(str(one) for one in what))
 
 
 def hold(name, classes):

@@ -9,8 +9,10 @@ import shutil
 import subprocess
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from words import EDITORS, KEYWORD_LINES, NAME_LINES, dtypes, operations, programs
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+from verdict import check  # noqa: E402
 
 SCRIPT = """
 const fs = require("fs"), path = require("path");
@@ -50,11 +52,6 @@ def modules():
                           for name in ("vscode-textmate", "vscode-oniguruma")):
             return folder
     return None
-
-
-def check(condition, *what):
-    if not condition:
-        sys.exit("failed: " + " ".join(str(one) for one in what))
 
 
 FOLDER = modules()

@@ -13,7 +13,6 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from processes import ranks_of  # noqa: E402
 
 UNKNOWN_NAME = """\

@@ -16,7 +16,6 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import signalled  # noqa: E402
 from processes import ranks_of  # noqa: E402
 

@@ -9,6 +9,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+from verdict import check  # noqa: E402
+
 MTF = str(pathlib.Path(sys.argv[1]).resolve())
 VOID = {"meta", "link", "input"}
 
@@ -16,11 +19,6 @@ VOID = {"meta", "link", "input"}
 def mtf(*args, cwd=None, text=None):
     return subprocess.run([MTF, *args], capture_output=True, text=True, input=text, cwd=cwd,
                           timeout=600)
-
-
-def check(condition, *what):
-    if not condition:
-        sys.exit("failed: " + " ".join(str(one) for one in what))
 
 
 def modules():

@@ -18,6 +18,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
 from event_files import crc32c, events, masked  # noqa: E402
 from terminal import on_terminal  # noqa: E402
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+from verdict import fail  # noqa: E402
+
 MTF = str(pathlib.Path(sys.argv[1]).resolve())
 STEPS = 12
 TRAIN = """\
@@ -52,10 +55,6 @@ while step < steps {
 """
 FILES = ["m.jsonl", "m.csv", "tb/"]
 EVENTS = "tb/events.out.tfevents.mtf"
-
-
-def fail(what, *texts):
-    sys.exit("\n".join([what, *map(str, texts)]))
 
 
 def run(folder, *words, status=0, ranks=0):

@@ -3,18 +3,18 @@
 
 import json
 import os
+import pathlib
 import subprocess
 import sys
 import tempfile
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+from verdict import Failures  # noqa: E402
+
 MTF = sys.argv[1]
 PROGRAM = "examples/two_layer.mtf"
-failures = []
-
-
-def check(what, holds):
-    if not holds:
-        failures.append(what)
+failures = Failures()
+check = failures.check
 
 
 def run(ranks, *options, program=PROGRAM):
@@ -139,5 +139,4 @@ for ranks, layout, mesh in ((0, "both", ""), (0, "three_way", ""), (1, "both", "
     check_run(ranks, layout, mesh)
 check_predictions()
 check_hidden()
-if failures:
-    sys.exit("\n".join(failures))
+failures.end()

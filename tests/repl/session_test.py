@@ -10,6 +10,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+from verdict import check_equal as check  # noqa: E402
+
 MTF = str(pathlib.Path(sys.argv[1]).resolve())
 RECORDED = [pathlib.Path("tests/golden/repl", name).read_text(encoding="utf-8")
             for name in ("fail_session.mtf", "fail_ranks.mtf")]
@@ -19,11 +22,6 @@ def repl(text, *words, folder="."):
     done = subprocess.run([MTF, "repl", *words], input=text, text=True, capture_output=True,
                           cwd=folder, timeout=120)
     return done.returncode, done.stdout, done.stderr
-
-
-def check(what, found, wanted):
-    if found != wanted:
-        sys.exit(f"{what}: {found!r}, not {wanted!r}")
 
 
 def pipe():

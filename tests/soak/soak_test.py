@@ -18,6 +18,9 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "launch"))
 from processes import ranks_of  # noqa: E402
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+from verdict import fail  # noqa: E402
+
 MTF = str(pathlib.Path(sys.argv[1]).resolve())
 STEPS = int(sys.argv[2]) if len(sys.argv) > 2 else 4_000
 LOGGED = 100 if STEPS < 50_000 else 4  # steps between two lines of a log
@@ -53,10 +56,6 @@ while step < steps {
   }
 }
 """
-
-
-def fail(what, *texts):
-    sys.exit("\n".join([what, *map(str, texts)]))
 
 
 def state(process):

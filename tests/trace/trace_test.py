@@ -8,16 +8,15 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+from verdict import Failures  # noqa: E402
+
 MTF = str(pathlib.Path(sys.argv[1]).resolve())
 TWO_LAYER = pathlib.Path("examples/two_layer.mtf").read_text(encoding="utf-8")
 SUMMA = pathlib.Path("examples/parallel/feed_forward.mtf").read_text(encoding="utf-8")
 FAILING = TWO_LAYER.replace('print "step', 'assert(loss > 0.9)\n  print "step')
-failures = []
-
-
-def check(what, holds):
-    if not holds:
-        failures.append(what)
+failures = Failures()
+check = failures.check
 
 
 def run(folder, text, ranks, *options, status=0):
@@ -201,5 +200,4 @@ with tempfile.TemporaryDirectory() as scratch:
         check_refused(scratch, world, "missing/out.json", "there is no folder")
         check_refused(scratch, world, "/dev/null", "it is not a regular file")
     check_others(scratch)
-if failures:
-    sys.exit("\n".join(failures))
+failures.end()
