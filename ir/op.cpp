@@ -220,10 +220,6 @@ const OpDef* find_operator(OpTable table, std::string_view symbol) {
   return symbol.empty() ? nullptr : index_of(table).spelt(symbol);
 }
 
-bool is_product_of_two(const OpDef& op, std::size_t operands) {
-  return op.algebra == Algebra::kEinsum && operands % 2 == 0;
-}
-
 const OpDef& op_of(OpTable table, Algebra algebra) {
   const OpDef* op = index_of(table).of(algebra);
   assert(op != nullptr);

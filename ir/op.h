@@ -58,13 +58,6 @@ struct OpParam {
   std::vector<std::string_view> choices = {};  // a kText is one of these; empty: any text
 };
 
-// The layout of one tensor as a person writes it: h @ [batch -> x, ff -> (y, *), ..].
-struct Pin {
-  std::vector<NamedRule> rules;
-  bool open = false;  // `..`: dims that are not named follow the layout
-  friend bool operator==(const Pin&, const Pin&) = default;
-};
-
 using ArgValue = std::variant<std::monostate, std::int64_t, double, bool, std::string,
                               std::vector<Dim>, Shape, DType, std::vector<double>, Pin>;
 
@@ -391,10 +384,6 @@ struct OpDef {
   Algebra algebra = Algebra::kNone;
   Primitive primitive = Primitive::kNone;
 };
-
-// Whether a call with so many operands is a product of two tensors, or a sum of such: what is timed
-// as a product, and all else as what touches memory.
-[[nodiscard]] bool is_product_of_two(const OpDef& op, std::size_t operands);
 
 // Whether the operation computes in wider dtypes than some of the call's (OpDef::narrow).
 [[nodiscard]] bool is_widened(const OpCall& call);

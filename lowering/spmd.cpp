@@ -63,6 +63,10 @@ std::size_t collective_slot(Totals& totals, StepKind kind, Axes axes) {
   return slot;
 }
 
+bool is_product_of_two(const OpDef& op, std::size_t operands) {
+  return op.algebra == Algebra::kEinsum && operands % 2 == 0;
+}
+
 SplitCall unsplit_call(const Program& source, ValueId id) {
   SplitCall call{.call = call_of(source, id), .space = {}, .loops = {}};
   call.call.span = {};

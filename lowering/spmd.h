@@ -280,6 +280,10 @@ struct SpmdProgram {
 // Whether it is such a value, and what ranks tell of their parts of a dim (partition/digest.h).
 [[nodiscard]] bool is_digest(const SpmdProgram& program, SpmdId id);
 
+// Whether a call with so many operands is a product of two tensors, or a sum of such: what is timed
+// as a product, and all else as what touches memory.
+[[nodiscard]] bool is_product_of_two(const OpDef& op, std::size_t operands);
+
 // The operation of a value, yet without a split of its loops.
 [[nodiscard]] SplitCall unsplit_call(const Program& source, ValueId id);
 

@@ -54,6 +54,13 @@ using NamedRule = RuleOn<std::string>;
 using Condition = ConditionOn<AxisId>;
 using Rule = RuleOn<AxisId>;
 
+// The layout of one tensor as a person writes it: h @ [batch -> x, ff -> (y, *), ..].
+struct Pin {
+  std::vector<NamedRule> rules;
+  bool open = false;  // `..`: dims that are not named follow the layout
+  friend bool operator==(const Pin&, const Pin&) = default;
+};
+
 // The conditions `y == z` and `r == 0` as they are written behind a rule for these axes, turned so
 // that `same` is the axis that splits the dim; or what is wrong with them.
 struct OrientedConditions {
