@@ -17,7 +17,7 @@
 #include "stdlib/ops/table.h"
 #include "tests/unit/layouts/programs/every_layout.h"
 #include "tests/unit/layouts/programs/generate.h"
-#include "tests/unit/ops/calls.h"
+#include "tests/unit/stdlib/ops/calls.h"
 
 namespace mtf::tests {
 namespace {

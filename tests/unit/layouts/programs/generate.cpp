@@ -10,7 +10,7 @@
 #include "tests/unit/layouts/programs/square.h"
 #include "tests/unit/layouts/programs/vocabulary.h"
 #include "tests/unit/layouts/programs/whole.h"
-#include "tests/unit/ops/calls.h"
+#include "tests/unit/stdlib/ops/calls.h"
 
 namespace mtf::tests {
 namespace {

@@ -13,7 +13,7 @@
 #include "ir/rewrite/autodiff.h"
 #include "lowering/lower.h"
 #include "tests/unit/layouts/programs/every_layout.h"
-#include "tests/unit/ops/calls.h"
+#include "tests/unit/stdlib/ops/calls.h"
 
 namespace mtf::tests {
 namespace {

@@ -1,0 +1,246 @@
+// Reductions: the bits are those of the scalar definition, whatever lies where in memory.
+
+#include "runtime/kernels/reduce/reduce_kernel.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <span>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "tests/unit/runtime/kernels/reduce/reduce_reference.h"
+
+namespace mtf {
+namespace {
+
+std::int64_t pick(std::mt19937& random, std::int64_t low, std::int64_t high) {
+  return std::uniform_int_distribution<std::int64_t>(low, high)(random);
+}
+
+struct Sized {
+  Reduction reduction;
+  std::size_t in = 1;
+  std::size_t out = 1;
+};
+
+// Up to three kept and two reduced dims, in any order in memory; now and then a long one.
+Sized random_reduction(std::mt19937& random, ReduceKind kind) {
+  Sized result;
+  Reduction& reduction = result.reduction;
+  reduction.kind = kind;
+  const std::int64_t most = pick(random, 0, 3) == 0 ? 300 : 12;
+  reduction.kept.resize(static_cast<std::size_t>(pick(random, 0, 2)));
+  reduction.reduced.resize(static_cast<std::size_t>(pick(random, 0, 2)));
+  std::vector<std::pair<std::int64_t*, std::int64_t>> strides;
+  for (KeptDim& dim : reduction.kept) {
+    dim.extent = pick(random, 1, most);
+    strides.emplace_back(&dim.in, dim.extent);
+    dim.out = static_cast<std::int64_t>(result.out);
+    result.out *= static_cast<std::size_t>(dim.extent);
+  }
+  for (ReducedDim& dim : reduction.reduced) {
+    dim.blocks = std::int64_t{1} << pick(random, 0, 4);
+    dim.extent = dim.blocks * pick(random, 1, 1 + most / dim.blocks);
+    strides.emplace_back(&dim.in, dim.extent);
+  }
+  std::ranges::shuffle(strides, random);
+  for (const auto& [stride, extent] : strides) {
+    *stride = static_cast<std::int64_t>(result.in);
+    result.in *= static_cast<std::size_t>(extent);
+  }
+  return result;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("a reduction over any dims in any order has the bits of its definition",
+                   "[reduce]", float, double, std::int32_t, std::int64_t, std::uint8_t) {
+  std::mt19937 random(1);
+  for (int i = 0; i < 200; ++i) {
+    const auto kind = static_cast<ReduceKind>(i % 4);
+    const Sized sized = random_reduction(random, kind);
+    if (sized.in > 100000) {
+      continue;
+    }
+    const auto in = random_values<TestType>(sized.in, random);
+    std::vector<TestType> found(sized.out);
+    reduce(sized.reduction, in.data(), found.data());
+    INFO("reduction " << i);
+    REQUIRE(
+        threads_agree(*plan_reduction(sized.reduction, dtype_of(TestType{})), in.data(), found));
+    REQUIRE(same_bits(found, reference(sized.reduction, in.data(), sized.out)));
+  }
+}
+
+TEMPLATE_TEST_CASE("a sum of narrow elements has the bits of the sum of widened ones", "[reduce]",
+                   BFloat16, Float16, std::int8_t, std::int16_t) {
+  using Wide = WideOf<TestType>;
+  const DType stored = narrow_dtype(TestType{});
+  std::mt19937 random(3);
+  for (int i = 0; i < 200; ++i) {
+    const Sized sized = random_reduction(random, ReduceKind::kSum);
+    if (sized.in > 100000) {
+      continue;
+    }
+    std::vector<TestType> in(sized.in);
+    std::vector<Wide> wide(sized.in);
+    for (std::size_t j = 0; j < in.size(); ++j) {
+      // Any bits at times: infinities, NaN and subnormals are among them.
+      const auto bits = static_cast<std::uint16_t>(random());
+      in[j] = static_cast<TestType>(static_cast<Wide>(pick(random, -100, 100)));
+      if (i % 5 == 0 && pick(random, 0, 99) == 0) {
+        in[j] = std::bit_cast<TestType>(static_cast<BitsOf<TestType>>(bits));
+      }
+      wide[j] = static_cast<Wide>(in[j]);
+    }
+    std::vector<Wide> found(sized.out);
+    const auto plan = plan_reduction(sized.reduction, stored);
+    mtf::reduce(*plan, in.data(), found.data());
+    INFO("reduction " << i);
+    REQUIRE(threads_agree(*plan, in.data(), found));
+    REQUIRE(same_bits(found, reference(sized.reduction, wide.data(), sized.out)));
+  }
+}
+
+// Up to two kept dims, and up to three reduced ones in the order of memory, the last side by side,
+// or next to it a kept one; zeros of both signs among the values.
+Sized random_rows(std::mt19937& random, ReduceKind kind) {
+  Sized result;
+  Reduction& reduction = result.reduction;
+  reduction.kind = kind;
+  reduction.reduced.resize(static_cast<std::size_t>(pick(random, 1, 3)));
+  for (std::size_t d = reduction.reduced.size(); d-- > 0;) {
+    ReducedDim& dim = reduction.reduced[d];
+    dim.blocks = std::int64_t{1} << pick(random, d > 0 || pick(random, 0, 1) == 0 ? 1 : 0, 4);
+    dim.extent = dim.blocks * pick(random, 1, d + 1 < reduction.reduced.size() ? 3 : 33);
+    dim.in = static_cast<std::int64_t>(result.in);
+    result.in *= static_cast<std::size_t>(dim.extent);
+    if (pick(random, 0, 2) == 0) {
+      KeptDim& kept = reduction.kept.emplace_back();
+      kept.extent = pick(random, 1, 5);
+      kept.in = static_cast<std::int64_t>(result.in);
+      kept.out = static_cast<std::int64_t>(result.out);
+      result.in *= static_cast<std::size_t>(kept.extent);
+      result.out *= static_cast<std::size_t>(kept.extent);
+    }
+  }
+  return result;
+}
+
+TEMPLATE_TEST_CASE("rows of short blocks are summed in the order of the definition", "[reduce]",
+                   float, double, BFloat16) {
+  using Wide = std::conditional_t<std::is_same_v<TestType, double>, double, WideOf<TestType>>;
+  std::mt19937 random(4);
+  for (int i = 0; i < 300; ++i) {
+    const bool is_narrow = !std::is_same_v<TestType, Wide>;
+    const auto kind = i % 4 == 0 && !is_narrow ? ReduceKind::kProd : ReduceKind::kSum;
+    const Sized sized = random_rows(random, kind);
+    if (sized.in > 50000) {
+      continue;
+    }
+    std::vector<TestType> in(sized.in);
+    std::vector<Wide> wide(sized.in);
+    for (std::size_t j = 0; j < in.size(); ++j) {
+      const double x = std::uniform_real_distribution<double>(-2, 2)(random);
+      in[j] =
+          static_cast<TestType>(static_cast<Wide>(pick(random, 0, 3) > 0 || i % 3 > 0 ? x : -0.0));
+      wide[j] = static_cast<Wide>(in[j]);
+    }
+    std::vector<Wide> found(sized.out);
+    const DType stored = is_narrow ? DType::kBF16 : dtype_of(Wide{});
+    const auto plan = plan_reduction(sized.reduction, stored);
+    mtf::reduce(*plan, in.data(), found.data());
+    INFO("reduction " << i);
+    REQUIRE(threads_agree(*plan, in.data(), found));
+    REQUIRE(same_bits(found, reference(sized.reduction, wide.data(), sized.out)));
+  }
+}
+
+TEST_CASE("a sum of short rows of negative zeros is zero", "[reduce]") {
+  const std::vector<float> in(256, -0.0F);
+  for (const std::int64_t row : {16, 32, 48, 64, 128, 256}) {
+    const Reduction reduction = {.kept = {{.extent = 1, .in = row, .out = 1}},
+                                 .reduced = {{.extent = row, .in = 1, .blocks = 16}}};
+    float found = 1;
+    reduce(reduction, in.data(), &found);
+    REQUIRE(found == 0.0F);
+    REQUIRE_FALSE(std::signbit(found));
+  }
+}
+
+TEST_CASE("ranks that each own consecutive blocks add up to the bits of one rank", "[reduce]") {
+  std::mt19937 random(2);
+  const std::int64_t n = 16 * 37;
+  const std::int64_t kept = 21;
+  const auto in = random_values<float>(static_cast<std::size_t>(n * kept), random);
+  for (const bool contiguous : {false, true}) {
+    Reduction reduction = {.kept = {{.extent = kept, .in = contiguous ? n : 1, .out = 1}},
+                           .reduced = {{.extent = n, .in = contiguous ? 1 : kept, .blocks = 16}}};
+    std::vector<float> whole(kept);
+    reduce(reduction, in.data(), whole.data());
+    for (const std::int64_t ranks : {2, 4, 8, 16}) {
+      reduction.reduced[0].extent = n / ranks;
+      reduction.reduced[0].blocks = 16 / ranks;
+      std::vector<std::vector<float>> parts(static_cast<std::size_t>(ranks), whole);
+      for (std::int64_t r = 0; r < ranks; ++r) {
+        reduce(reduction, in.data() + r * (n / ranks) * reduction.reduced[0].in,
+               parts[static_cast<std::size_t>(r)].data());
+      }
+      for (std::size_t step = 1; step < parts.size(); step *= 2) {
+        for (std::size_t r = 0; r < parts.size(); r += 2 * step) {
+          combine(ReduceKind::kSum, parts[r].data(), parts[r + step].data(), kept, parts[r].data());
+        }
+      }
+      INFO(ranks << " ranks");
+      REQUIRE(same_bits(parts[0], whole));
+    }
+  }
+}
+
+TEST_CASE("maximum and minimum keep NaN, order zeros by sign and ignore order", "[reduce]") {
+  const float nan = std::nanf("");
+  const float infinity = std::numeric_limits<float>::infinity();
+  const std::vector<float> values = {0.0F, -0.0F, 1.0F, -1.0F, nan, infinity, -infinity};
+  for (const ReduceKind kind : {ReduceKind::kMax, ReduceKind::kMin}) {
+    for (const float x : values) {
+      for (const float y : values) {
+        const float xy = plain(kind, x, y);
+        const float yx = plain(kind, y, x);
+        REQUIRE(std::memcmp(&xy, &yx, sizeof xy) == 0);
+        REQUIRE(std::isnan(xy) == (std::isnan(x) || std::isnan(y)));
+      }
+    }
+  }
+  REQUIRE_FALSE(std::signbit(plain(ReduceKind::kMax, -0.0F, 0.0F)));
+  REQUIRE(std::signbit(plain(ReduceKind::kMin, 0.0F, -0.0F)));
+  REQUIRE(plain(ReduceKind::kMax, 2.0F, infinity) == infinity);
+}
+
+TEST_CASE("an empty reduction is the identity", "[reduce]") {
+  REQUIRE(identity<float>(ReduceKind::kSum) == 0.0F);
+  REQUIRE(identity<double>(ReduceKind::kProd) == 1.0);
+  REQUIRE(identity<float>(ReduceKind::kMax) == -std::numeric_limits<float>::infinity());
+  REQUIRE(identity<std::int32_t>(ReduceKind::kMin) == std::numeric_limits<std::int32_t>::max());
+  REQUIRE(identity<std::uint8_t>(ReduceKind::kMax) == 0);
+}
+
+TEST_CASE("integers wrap", "[reduce]") {
+  const std::int32_t most = std::numeric_limits<std::int32_t>::max();
+  REQUIRE(plain<std::int32_t>(ReduceKind::kSum, most, 1) ==
+          std::numeric_limits<std::int32_t>::min());
+  REQUIRE(plain<std::int32_t>(ReduceKind::kProd, most, 2) == -2);
+}
+
+TEST_CASE("nested trees merge what the definition merges", "[reduce]") {
+  REQUIRE(combine_tree_blocks(std::vector<std::int64_t>{4}) == std::vector<int>{0, 1, 0, 2});
+  REQUIRE(combine_tree_blocks(std::vector<std::int64_t>{3}) == std::vector<int>{0, 1, 1});
+  REQUIRE(combine_tree_blocks(std::vector<std::int64_t>{2, 2}) == std::vector<int>{0, 1, 0, 2});
+  REQUIRE(combine_tree_blocks(std::vector<std::int64_t>{}) == std::vector<int>{0});
+}
+
+}  // namespace mtf
