@@ -91,13 +91,27 @@ std::set<std::string> paths_of(std::span<const Variable> variables) {
   return paths;
 }
 
-// What the file has, and no variable takes.
+// Whether it belongs to another tensor of the file, as `net/w/adam/m` to `net/w`.
+bool is_below_another(const CheckpointFile& file, const std::string& name) {
+  for (std::size_t end = name.rfind('/'); end != std::string::npos && end > 0;
+       end = name.rfind('/', end - 1)) {
+    if (file.find(name.substr(0, end)) != nullptr) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// What the file has, and no variable takes. First what stands for itself: where not all are named,
+// a layer that was renamed is found among these, and not among what optimizers keep.
 std::vector<std::string> left_over(const RestoreRequest& request, const CheckpointFile& file,
                                    std::span<const Variable> variables) {
   const std::set<std::string> taken = paths_of(variables);
   std::vector<std::string> names = file.names();
   std::erase_if(
       names, [&](const std::string& name) { return taken.contains(name) || !request.names(name); });
+  std::ranges::stable_partition(
+      names, [&](const std::string& name) { return !is_below_another(file, name); });
   return names;
 }
 
