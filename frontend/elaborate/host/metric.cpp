@@ -8,6 +8,7 @@
 #include "frontend/elaborate/host/builtin.h"
 #include "frontend/elaborate/host/operators.h"
 #include "frontend/elaborate/tensors/units.h"
+#include "ir/support/number.h"
 
 namespace mtf::host {
 namespace {
@@ -46,7 +47,7 @@ bool is_step(Reporter& report, double step, SourceSpan span) {
   const bool is_one = step >= 0 && holds(DType::kI64, step);
   if (!is_one) {
     report.error(DiagKind::kBadArgument, span,
-                 "a step is a whole number from 0 on; this is " + to_text(step));
+                 "a step is a whole number from 0 on; this is " + shortest(step));
   }
   return is_one;
 }
