@@ -143,16 +143,47 @@ std::string parentheses_slip(const Scene& scene) {
              : "";
 }
 
+std::string takes_a_path(bool is_save) {
+  return is_save ? "`save` takes a path and writes all variables: `save \"net.safetensors\"`"
+                 : "`restore` takes a path and reads all variables: `restore "
+                   "\"net.safetensors\"`; `as \"net/*\"` behind it reads these alone";
+}
+
+// save "x.safetensors", keep   save "x.safetensors", net
+std::string option_form(const Scene& scene, bool is_save) {
+  const std::string_view name = scene.text(-1);
+  const bool is_one =
+      is_save ? name == "keep" || name == "part_bytes" || name == "note" : name == "cast";
+  if (!is_one) {
+    return takes_a_path(is_save);
+  }
+  const std::string_view value = name == "note" ? "\"…\"" : name == "cast" ? "true" : "3";
+  return backticked(name) + " takes a value, as in `" + std::string(name) + " = " +
+         std::string(value) + "`";
+}
+
 // save net to "x.safetensors"   restore "x.safetensors" as "net/*" cast = true
+// save net, "x.safetensors"
 std::string checkpoint_slip(const Scene& scene) {
   const bool is_save = is_head(scene, MtfParser::SAVE);
-  if (!ends_operand(scene.type(-1)) || !(is_save || is_head(scene, MtfParser::RESTORE))) {
+  if (!(is_save || is_head(scene, MtfParser::RESTORE))) {
+    return {};
+  }
+  const bool is_second = scene.type(-1) == MtfParser::COMMA && scene.expects(MtfParser::NAME);
+  if (is_second && scene.token(head_at(scene) + 1).type != MtfParser::STRING_BEGIN) {
+    return takes_a_path(is_save);
+  }
+  if (!ends_operand(scene.type(-1))) {
     return {};
   }
   if (scene.type(0) == MtfParser::NAME && scene.type(1) == MtfParser::ASSIGN) {
     return "a comma is missing before " + backticked(scene.text(0));
   }
   const std::string head = backticked(scene.source.at(scene.head()));
+  if (const bool is_option = scene.type(-2) == MtfParser::COMMA && is_word(scene.type(-1));
+      is_option && scene.expects(MtfParser::ASSIGN)) {
+    return option_form(scene, is_save);
+  }
   if (!is_save && scene.type(0) == MtfParser::STRING_BEGIN) {
     return head +
            " names the variables that it reads behind `as`: `restore \"net.safetensors\" as " +
@@ -163,9 +194,7 @@ std::string checkpoint_slip(const Scene& scene) {
   if (!is_other) {
     return {};
   }
-  return is_save ? head + " takes a path and writes all variables: `save \"net.safetensors\"`"
-                 : head + " takes a path and reads all variables: `restore \"net.safetensors\"`; " +
-                       "`as \"net/*\"` behind it reads these alone";
+  return takes_a_path(is_save);
 }
 
 // Whether the statement was read to its end, had it ended here.
