@@ -4,6 +4,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "ir/support/files/file_form.h"
 #include "ir/support/number.h"
 #include "ir/support/text/parse_number.h"
 #include "runtime/checkpoint/checksum.h"
@@ -50,6 +51,17 @@ bool was_written_after(const std::string& later, const std::string& earlier) {
   const auto when = std::filesystem::last_write_time(later, first);
   const auto then = std::filesystem::last_write_time(earlier, second);
   return !first && !second && when > then;
+}
+
+// "" or what it is that is no safetensors file.
+std::string other_form(const PlainFile& file) {
+  std::array<std::byte, kFormBytes> start{};
+  const auto there = std::min(start.size(), static_cast<std::size_t>(file.size()));
+  const auto begin = std::span(start).first(there);
+  // One with a header that is too long, or torn, is told by the length.
+  const bool is_one =
+      there == start.size() && file.read(0, begin) && start.back() == std::byte{'{'};
+  return is_one ? "" : form_of(begin);
 }
 
 }  // namespace
@@ -157,6 +169,9 @@ std::string CheckpointFile::open_header(Part& part, const std::string& path) {
   if (std::memcmp(start.data(), kZip.data(), kZip.size()) == 0) {
     return "is a zip file, as `torch.save` and `numpy.savez` write; of what is in it "
            "`save_file` of the Python package safetensors makes one that can be read";
+  }
+  if (const std::string form = other_form(file); !form.empty()) {
+    return form;
   }
   if (length > static_cast<std::uint64_t>(kMaxHeader)) {
     return kNone;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ir/support/diag.h"
+#include "ir/support/files/file_form.h"
 #include "ir/support/number.h"
 #include "ir/support/text/parse_number.h"
 #include "ir/support/utf8.h"
@@ -142,8 +143,10 @@ std::string separator_text(char separator) {
 std::string other_file(std::string_view text) {
   constexpr std::size_t kLookedAt = 4096;
   const std::string_view begin = text.substr(0, kLookedAt);
-  if (begin.starts_with("\x93NUMPY")) {
-    return "is a .npy file, which `load` reads";
+  if (std::string form =
+          form_of(std::as_bytes(std::span(begin)).first(std::min(begin.size(), kFormBytes)));
+      !form.empty()) {
+    return form;
   }
   if (begin.starts_with("\xFF\xFE") || begin.starts_with("\xFE\xFF")) {
     return "is text in UTF-16; a table is read from one in UTF-8";

@@ -15,6 +15,7 @@
 
 #include "ir/support/diag.h"
 #include "ir/support/file.h"
+#include "ir/support/files/file_form.h"
 #include "runtime/vector_math/unsigned.h"
 
 namespace mtf {
@@ -167,11 +168,13 @@ NpyInfo read_header(int file, std::int64_t file_size) {
   if (!read_bytes(file, 0, bytes.first(10)) ||
       std::memcmp(start.data(), kMagic.data(), kMagic.size()) != 0) {
     constexpr std::string_view kArchive = "PK\x03\x04";
-    const bool is_archive = std::memcmp(start.data(), kArchive.data(), kArchive.size()) == 0;
-    return {.problem = is_archive
-                           ? "is an archive of several arrays (.npz); `numpy.save(\"x.npy\", "
-                             "numpy.load(\"x.npz\")[\"NAME\"])` takes one out"
-                           : kUnknown};
+    if (std::memcmp(start.data(), kArchive.data(), kArchive.size()) == 0) {
+      return {.problem =
+                  "is an archive of several arrays (.npz); `numpy.save(\"x.npy\", "
+                  "numpy.load(\"x.npz\")[\"NAME\"])` takes one out"};
+    }
+    const std::string form = form_of(bytes.first(kFormBytes));
+    return {.problem = form.empty() ? kUnknown : form};
   }
   const bool small = start[6] == 1;
   if (start[6] < 1 || start[6] > 3 || (!small && !read_bytes(file, 0, bytes))) {

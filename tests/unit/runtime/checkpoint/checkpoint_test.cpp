@@ -269,6 +269,10 @@ TEST_CASE("hostile files are refused without harm") {
   }
   put(path, std::string(8, '\xff') + "{}");
   CHECK(CheckpointFile(path).problem() == "is no safetensors file");
+  put(path, std::string("\x93NUMPY\x01\0\x76\0{'descr': '<f4'", 25));
+  CHECK(CheckpointFile(path).problem() == "is a .npy file, which `load` reads");
+  put(path, std::string("\x1F\x8B\x08\0\0\0\0\0\0\x03packed", 16));
+  CHECK(CheckpointFile(path).problem() == "is compressed by gzip; `gunzip` makes the file of it");
   put(path, "");
   CHECK(CheckpointFile(path).problem() == "is empty");
   CHECK(CheckpointFile(folder.path.string()).problem() == "is not a file");

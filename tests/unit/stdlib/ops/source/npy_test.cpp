@@ -196,6 +196,8 @@ TEST_CASE("files that cannot be read say why") {
         "has a header that cannot be read");
   CHECK(problem_of(folder.with("t.npy", "hello, world, not an array")) == "is not a .npy file");
   CHECK(problem_of(folder.with("e.npy", "")) == "is not a .npy file");
+  CHECK(problem_of(folder.with("c.npy", std::string("\x02\0\0\0\0\0\0\0{}", 10))) ==
+        "is a checkpoint, which `restore` reads");
   CHECK(problem_of(folder.with("h.npy", std::string("\x93NUMPY\1\0\xff\xff{", 11))) ==
         "has a header that does not fit the file");
   CHECK(problem_of(folder.file("")) == "is not a file");

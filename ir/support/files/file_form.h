@@ -1,0 +1,18 @@
+// What a file is by the bytes that it begins with, for those who were given one of another kind: a
+// program that mixes up two of its files, or has one of another library.
+
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+namespace mtf {
+
+// So many bytes tell.
+inline constexpr std::size_t kFormBytes = 9;
+
+// As in "is a .npy file, which `load` reads"; "": none that is known.
+[[nodiscard]] std::string form_of(std::span<const std::byte> start);
+
+}  // namespace mtf
