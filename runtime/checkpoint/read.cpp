@@ -170,7 +170,7 @@ std::string CheckpointFile::open_header(Part& part, const std::string& path) {
     return "is a zip file, as `torch.save` and `numpy.savez` write; of what is in it "
            "`save_file` of the Python package safetensors makes one that can be read";
   }
-  if (const std::string form = other_form(file); !form.empty()) {
+  if (std::string form = other_form(file); !form.empty()) {
     return form;
   }
   if (length > static_cast<std::uint64_t>(kMaxHeader)) {

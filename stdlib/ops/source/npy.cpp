@@ -161,20 +161,25 @@ bool read_bytes(int file, std::int64_t at, std::span<std::byte> out) {
   return true;
 }
 
+constexpr const char* kUnknown = "is not a .npy file";
+
+// What begins otherwise is.
+std::string other_file(std::span<const std::byte> start) {
+  constexpr std::string_view kArchive = "PK\x03\x04";
+  if (std::memcmp(start.data(), kArchive.data(), kArchive.size()) == 0) {
+    return "is an archive of several arrays (.npz); `numpy.save(\"x.npy\", "
+           "numpy.load(\"x.npz\")[\"NAME\"])` takes one out";
+  }
+  const std::string form = form_of(start.first(kFormBytes));
+  return form.empty() ? kUnknown : form;
+}
+
 NpyInfo read_header(int file, std::int64_t file_size) {
-  constexpr const char* kUnknown = "is not a .npy file";
   std::array<unsigned char, 12> start{};
   const std::span<std::byte> bytes = std::as_writable_bytes(std::span(start));
   if (!read_bytes(file, 0, bytes.first(10)) ||
       std::memcmp(start.data(), kMagic.data(), kMagic.size()) != 0) {
-    constexpr std::string_view kArchive = "PK\x03\x04";
-    if (std::memcmp(start.data(), kArchive.data(), kArchive.size()) == 0) {
-      return {.problem =
-                  "is an archive of several arrays (.npz); `numpy.save(\"x.npy\", "
-                  "numpy.load(\"x.npz\")[\"NAME\"])` takes one out"};
-    }
-    const std::string form = form_of(bytes.first(kFormBytes));
-    return {.problem = form.empty() ? kUnknown : form};
+    return {.problem = other_file(bytes)};
   }
   const bool small = start[6] == 1;
   if (start[6] < 1 || start[6] > 3 || (!small && !read_bytes(file, 0, bytes))) {
