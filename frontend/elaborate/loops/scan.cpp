@@ -94,6 +94,25 @@ bool same_form(const Value& before, const Value& after) {
   return is_number(before) && (now != nullptr || is_number(after));
 }
 
+std::string form_text(const Value& value) {
+  const auto* list = value.get<List>();
+  return list == nullptr ? kind_of(value) : "a list of " + std::to_string(list->items->size());
+}
+
+// What of a carry does not stay what it is, and how it changes in a call of the function.
+std::string change_of(const std::string& what, const Value& before, const Value& after,
+                      const std::string& function) {
+  const auto* list = before.get<List>();
+  const auto* other = after.get<List>();
+  if (list != nullptr && other != nullptr && list->items->size() == other->items->size()) {
+    const auto [item, now] = std::ranges::mismatch(*list->items, *other->items, same_form);
+    const auto place = std::to_string(item - list->items->begin());
+    return change_of("item " + place + " of " + what, *item, *now, function);
+  }
+  return what + " goes into " + function + " as " + form_text(before) + " and comes out as " +
+         form_text(after) + "; it must stay what it is";
+}
+
 // The carry and the output of one call; nullopt after an error.
 std::optional<std::pair<Value, Value>> step(const Scan& scan, const Value& carry, const Value& x) {
   Context& c = scan.c;
@@ -118,9 +137,7 @@ std::optional<std::pair<Value, Value>> step(const Scan& scan, const Value& carry
   }
   const Value next = as_before(c.units, carry, results->items->front(), scan.span);
   if (!same_form(carry, next)) {
-    c.report.error(DiagKind::kWrongType, scan.init_span,
-                   "the carry goes into " + name + " as " + kind_of(carry) + " and comes out as " +
-                       kind_of(next) + "; it must stay what it is");
+    c.report.error(DiagKind::kWrongType, scan.init_span, change_of("the carry", carry, next, name));
     return std::nullopt;
   }
   return std::pair(next, results->items->back());
