@@ -20,6 +20,7 @@
 
 #include "frontend/driver/launch/cores.h"
 #include "frontend/driver/launch/line.h"
+#include "frontend/driver/launch/stuck.h"
 #include "frontend/driver/progress.h"
 #include "frontend/driver/workspace.h"
 #include "ir/support/file.h"
@@ -97,13 +98,13 @@ void hand_on_signals(pid_t child) {
   }
 }
 
-// Until it has ended.
-int status_of(pid_t child) {
+// Until it has ended, or is stuck and ended.
+int status_of(pid_t child, StuckWatch& watch) {
   int status = 0;
   if (waitpid(child, &status, 0) != child) {
     return kProgramError;
   }
-  const int code = exit_code_of(status);
+  const int code = watch.status().value_or(exit_code_of(status));
   if (code == 0 || noted == 0) {
     return code;
   }
@@ -280,15 +281,16 @@ int status_of_ranks(const Options& options, std::vector<std::string> line, int i
     return status;
   }
   hand_on_signals(child);
+  StuckWatch watch(child);
   if (!through) {
-    const int status = status_of(child);
+    const int status = status_of(child, watch);
     say_what_ended_a_rank(status);
     return status;
   }
   close(output[1]);
   const auto of_unread = std::signal(SIGPIPE, SIG_IGN);
   const Printed printed = handed_on(output[0]);
-  const int status = status_of(child);
+  const int status = status_of(child, watch);
   std::signal(SIGPIPE, of_unread);
   close(output[0]);
   return end_of_output(options, printed, status);
