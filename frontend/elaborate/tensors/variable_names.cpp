@@ -84,6 +84,9 @@ void report_no_param(Context& c, const std::string& glob, SourceSpan span) {
     return VariableRules{.glob = glob, .rules = {}, .span = {}}.names(entry.first);
   });
   const std::vector<std::string> known = spellings(c.variables, /*trained_only=*/true);
+  if (known.empty() && !is_state && !c.variables.called.empty() && c.report.failures() > 0) {
+    return;  // what was called, and would have made them, was not built
+  }
   const Suggestion suggestion = suggest_glob(glob, known);
   std::string text = suggestion.text;
   if (is_state) {
