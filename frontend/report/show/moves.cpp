@@ -2,7 +2,10 @@
 // what the other needs.
 
 #include <algorithm>
+#include <cstdlib>
+#include <iterator>
 #include <set>
+#include <utility>
 
 #include "frontend/report/quantity.h"
 #include "frontend/report/show/shown.h"
@@ -56,15 +59,88 @@ std::vector<std::int64_t> sources_for(const MovePicture& move, std::int64_t rank
   return giver < 0 ? std::vector<std::int64_t>() : std::vector<std::int64_t>{giver};
 }
 
+// Elements so far apart, counted upwards.
+struct Spaced {
+  Interval part;
+  std::int64_t step = 1;
+};
+
+Spaced spaced(const IndexRun& run) {
+  const std::int64_t last = run.from + run.from_step * (run.count - 1);
+  const std::int64_t begin = std::min(run.from, last);
+  return {.part = {.begin = begin, .extent = std::max(run.from, last) + 1 - begin},
+          .step = run.count == 1 ? 1 : std::abs(run.from_step)};
+}
+
+// What the rank reads of what the source has: a product of runs, one of each dim of the operand.
+std::vector<Delivery> read_from(const MovePicture& move, std::int64_t source, std::int64_t rank) {
+  const Slice has = slice_in(move.from, source);
+  const Slice wants = slice_in(move.to, rank);
+  std::vector<Delivery> boxes = {{.from = source, .to = rank, .part = {}}};
+  for (const MovedDim& read : move.reads) {
+    const std::int64_t size = move.from.type.shape[read.dim].size;
+    std::vector<Delivery> longer;
+    for (const Delivery& box : boxes) {
+      for (const IndexRun& run :
+           runs_within(runs_of(read.map, size, read.wanted_by(wants)), has.along(read.dim))) {
+        const auto [part, step] = spaced(run);
+        Delivery& next = longer.emplace_back(box);
+        next.part.offset.push_back(part.begin);
+        next.part.extent.push_back(part.extent);
+        next.step.push_back(step);
+      }
+    }
+    boxes = std::move(longer);
+  }
+  const auto is_close = [](std::int64_t step) { return step == 1; };
+  for (Delivery& box : boxes) {
+    if (std::ranges::all_of(box.step, is_close)) {
+      box.step.clear();
+    }
+  }
+  return volume_of(wants) == 0 ? std::vector<Delivery>() : boxes;
+}
+
+// "y 0..6", "x 1..12 step 2"
+std::string part_text(const Shape& shape, const Delivery& delivery) {
+  if (delivery.step.empty()) {
+    return box_text(shape, delivery.part, /*whole=*/false);
+  }
+  std::string text;
+  for (std::size_t d = 0; d < shape.rank(); ++d) {
+    const bool is_spaced = delivery.step[d] != 1;
+    if (is_spaced || delivery.part.extent[d] != shape[d].size) {
+      text += (text.empty() ? "" : ", ") + shape[d].name + " " + extent_text(delivery.part, d) +
+              (is_spaced ? " step " + std::to_string(delivery.step[d]) : "");
+    }
+  }
+  return text;
+}
+
 // A group is in the order of its axes, which need not be that of its ranks.
 std::string in_order(std::vector<std::int64_t> ranks) {
   std::ranges::sort(ranks);
   return ranks_text(ranks);
 }
 
-// "rank 1", "gets embed 0..4 from 0", "has embed 4..8".
+// "has embed 4..8; gets embed 0..4 from 0", of what a rank has and gets.
+std::string kept_and_got_text(const Shape& shape, const std::vector<Delivery>& deliveries) {
+  std::string kept;
+  std::string got;
+  for (const Delivery& delivery : deliveries) {
+    const std::string part = part_text(shape, delivery);
+    if (delivery.from == delivery.to) {
+      kept += (kept.empty() ? "has " : ", ") + part;
+    } else {
+      got += (got.empty() ? "gets " : ", ") + part + " from " + std::to_string(delivery.from);
+    }
+  }
+  return kept + (kept.empty() || got.empty() ? "" : "; ") + got;
+}
+
+// "rank 1", "gets embed 0..4 from 0".
 Row row_of(const MovePicture& move, std::int64_t rank) {
-  const Shape& shape = move.to.type.shape;
+  const Shape& shape = (move.reads.empty() ? move.to : move.from).type.shape;
   const std::vector<Delivery> deliveries = deliveries_to(move, rank);
   const std::string name = "rank " + std::to_string(rank);
   if (move.kind == StepKind::kServe) {
@@ -83,19 +159,7 @@ Row row_of(const MovePicture& move, std::int64_t rank) {
     return {name, "gets " + box_text(shape, slice_in(move.to, rank), /*whole=*/false) +
                       ", combined from " + in_order(std::move(terms))};
   }
-  std::string kept;
-  std::string got;
-  for (const Delivery& delivery : deliveries) {
-    const std::string part = box_text(shape, delivery.part, /*whole=*/false);
-    if (delivery.from == rank) {
-      kept = "has " + part;
-    } else {
-      got += (got.empty() ? "gets " : ", ") + part + " from " + std::to_string(delivery.from);
-    }
-  }
-  return kept.empty()  ? Row{name, got}
-         : got.empty() ? Row{name, kept}
-                       : Row{name, kept + "; " + got};
+  return {name, kept_and_got_text(shape, deliveries)};
 }
 
 std::string move_groups_text(const MovePicture& move) {
@@ -129,6 +193,12 @@ std::vector<Delivery> deliveries_to(const MovePicture& move, std::int64_t rank) 
   std::vector<Delivery> deliveries;
   if (move.kind == StepKind::kServe) {
     return deliveries;  // who has it is known when the program runs
+  }
+  if (!move.reads.empty()) {
+    for (const std::int64_t source : group_with(move, rank)) {
+      std::ranges::move(read_from(move, source, rank), std::back_inserter(deliveries));
+    }
+    return deliveries;
   }
   const Slice needed = slice_in(move.to, rank);
   for (const std::int64_t source : sources_for(move, rank)) {

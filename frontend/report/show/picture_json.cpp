@@ -64,10 +64,13 @@ Json move_json(const MovePicture& move) {
   json["deliveries"] = Json::array();
   for (std::int64_t rank = 0; rank < mesh.ranks(); ++rank) {
     for (const Delivery& delivery : deliveries_to(move, rank)) {
-      json["deliveries"].push_back({{"from", delivery.from},
-                                    {"to", delivery.to},
-                                    {"offset", delivery.part.offset},
-                                    {"extent", delivery.part.extent}});
+      Json& part = json["deliveries"].emplace_back(Json{{"from", delivery.from},
+                                                        {"to", delivery.to},
+                                                        {"offset", delivery.part.offset},
+                                                        {"extent", delivery.part.extent}});
+      if (!delivery.step.empty()) {
+        part["step"] = delivery.step;
+      }
     }
   }
   return json;

@@ -36,7 +36,7 @@ struct Placing {
 
 // "32..64", or "none".
 [[nodiscard]] std::string extent_text(const Slice& slice, std::size_t dim);
-// "batch 0..32, io 0..8"; `whole`: the dims of which a slice has all are left out.
+// "batch 0..32, io 0..8"; unless `whole`, dims of which a slice has all are left out.
 [[nodiscard]] std::string box_text(const Shape& shape, const Slice& slice, bool whole);
 
 // What a sum is of, and what one rank has.

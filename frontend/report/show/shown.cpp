@@ -6,6 +6,7 @@
 
 #include "frontend/report/plan/step_text.h"
 #include "frontend/report/why/why_find.h"
+#include "lowering/reshard/halo.h"
 
 namespace mtf {
 namespace {
@@ -94,7 +95,9 @@ MovePicture move_of(const SpmdProgram& program, const ValueNames& names, const S
           .axes = step.axes,
           .adds = adds,
           .from = picture_of(program, names, step.from),
-          .to = picture_of(program, names, step.to)};
+          .to = picture_of(program, names, step.to),
+          .reads = step.kind == StepKind::kHaloExchange ? reads_of(program, step)
+                                                        : std::vector<MovedDim>()};
 }
 
 // What made a value, if it is a product or a move.

@@ -36,6 +36,7 @@ struct Delivery {
   std::int64_t from = 0;
   std::int64_t to = 0;
   Slice part;
+  std::vector<std::int64_t> step = {};  // per dim: so far apart; none: all of the part
 };
 
 // A collective, or the slicing of a value.
@@ -46,11 +47,12 @@ struct MovePicture {
   bool adds = false;  // the parts that a rank gets of one place are combined
   Picture from;
   Picture to;
+  std::vector<MovedDim> reads = {};  // of a halo exchange: how the result reads what is moved
 };
 
 // The groups in which ranks communicate. requires: at most kMostRanksShown ranks.
 [[nodiscard]] std::vector<std::vector<std::int64_t>> groups_of(const MovePicture& move);
-// What a rank gets from others, and keeps of its own.
+// What a rank gets from others, and keeps of its own; of a halo exchange, what it reads of both.
 [[nodiscard]] std::vector<Delivery> deliveries_to(const MovePicture& move, std::int64_t rank);
 
 struct Shown {
