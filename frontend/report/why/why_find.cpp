@@ -146,8 +146,11 @@ class Finder {
     for (const std::int32_t value : values) {
       asked_.values.push_back(ValueId{value});
     }
-    collectives_where(
-        [&](const Step& step) { return values.contains(program_.at(step.from).origin.index); });
+    // A move of elements makes a value of another one.
+    collectives_where([&](const Step& step) {
+      return values.contains(program_.at(step.from).origin.index) ||
+             values.contains(program_.at(step.to).origin.index);
+    });
     asked_.known = !asked_.empty() || question == "*";  // all that there is, if only nothing
   }
 
