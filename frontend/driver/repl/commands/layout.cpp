@@ -280,7 +280,8 @@ bool refuse_layout(Repl& repl, const std::string& name, const std::vector<std::s
 
 }  // namespace
 
-bool repl_layout(Repl& repl, const std::string& rest) {
+bool repl_layout(Repl& repl, const std::string& words) {
+  const std::string rest = without_braces(words);
   if (rest.empty()) {
     return tell_layouts(repl);
   }
@@ -359,7 +360,8 @@ std::optional<Layout> layout_seen(Repl& repl, const std::vector<Statement>& stat
 
 }  // namespace
 
-bool repl_what_if(Repl& repl, const std::string& rest) {
+bool repl_what_if(Repl& repl, const std::string& words) {
+  const std::string rest = without_braces(words);
   if (rest.find("->") == std::string::npos) {
     return repl.refuse(DiagKind::kBadArgument, "`:what-if` takes rules, as `batch -> cols`");
   }

@@ -141,7 +141,18 @@ bool about_program(Repl& repl, const std::vector<Statement>& inputs, Options opt
   return outcome.status == kDone;
 }
 
+std::string without_braces(const std::string& words) {
+  return words.starts_with('{') && words.ends_with('}') ? words.substr(1, words.size() - 2) : words;
+}
+
 namespace {
+
+// "it is used as `mtf why FILE VALUE`" as a session has it.
+std::string in_session(std::string text, const std::string& command) {
+  const std::string used = "`mtf " + command + " FILE";
+  const std::size_t at = text.find(used);
+  return at == std::string::npos ? text : text.replace(at, used.size(), "`:" + command);
+}
 
 // The words of the command line, where the session stands for the file.
 bool run_words(Repl& repl, const std::string& command, const std::string& rest,
@@ -151,7 +162,7 @@ bool run_words(Repl& repl, const std::string& command, const std::string& rest,
   const std::variant<Options, Answer> parsed = parse_options(words);
   if (const auto* answer = std::get_if<Answer>(&parsed)) {
     if (answer->status != kDone) {
-      return repl.misused(answer->text);
+      return repl.misused(in_session(answer->text, command));
     }
     repl.tell(answer->text, {{"help", answer->text}});
     return true;

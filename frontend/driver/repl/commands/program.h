@@ -18,6 +18,9 @@ class Repl;
 bool about_program(Repl& repl, const std::vector<Statement>& inputs, Options options,
                    const std::function<Outcome(Workspace&)>& body, const std::string& aside = "");
 
+// Rules may stand in the braces that a layout has around them.
+[[nodiscard]] std::string without_braces(const std::string& words);
+
 // Declares what the last `:search` found, and uses it. requires: it found something.
 bool use_found(Repl& repl);
 

@@ -5,6 +5,7 @@
 #include "frontend/driver/repl/script/script.h"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 
 #include "frontend/driver/repl/script/order.h"
@@ -91,6 +92,22 @@ ast::Stmt taken(ast::Stmt& from, const Statement& input) {
   return statement;
 }
 
+// Without the labels, as a mesh's axes: one may be called as a value is.
+std::string without_labels(std::string_view text) {
+  std::string kept;
+  std::size_t word = 0;  // where the last one begins
+  for (const char letter : text) {
+    if (letter == ':') {
+      kept.resize(word);
+    }
+    kept += letter;
+    const bool goes_on = std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_' ||
+                         letter == ' ' || (static_cast<unsigned char>(letter) & 0x80U) != 0;
+    word = goes_on ? word : kept.size();
+  }
+  return kept;
+}
+
 }  // namespace
 
 bool computes(StatementKind kind) {
@@ -127,7 +144,9 @@ std::vector<Statement> Script::inputs_of(const ast::File& file) {
 
 // Behind all that it must know. (The dims of a layout's rules need not be declared.)
 std::size_t Script::behind_needs(const Statement& input, const SourceMap& sources) const {
-  const auto words = words_of(text_at(sources, input.span));
+  const auto words =
+      words_of(input.kind == StatementKind::kMesh ? without_labels(text_at(sources, input.span))
+                                                  : std::string(text_at(sources, input.span)));
   std::size_t place = 0;
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     const bool may_need = input.kind == StatementKind::kMesh ||
