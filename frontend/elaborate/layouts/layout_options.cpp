@@ -43,6 +43,21 @@ bool recompute_blocks(Reporter& report, const ast::Name& value) {
   return value.text != "none";
 }
 
+// Rules of other tools have a `=`, too.
+void unknown_option(Reporter& report, const ast::LayoutOption& option, const Mesh& mesh) {
+  const std::string& name = option.name.text;
+  const bool is_rule = mesh.find(option.value.text).has_value();
+  const Suggestion suggestion =
+      suggest(name, std::vector<std::string>{"gather", "stream", "recompute"});
+  const std::string way_out =
+      is_rule                   ? "; a rule is written `" + name + " -> " + option.value.text + "`"
+      : suggestion.text.empty() ? "; there are `gather`, `stream` and `recompute`"
+                                : suggestion.text;
+  report.error(DiagKind::kUnknownName, option.name.span,
+               "a layout has no option `" + name + "`" + way_out, {},
+               is_rule ? "" : suggestion.fix);
+}
+
 }  // namespace
 
 // What passes in pieces is gone when it is used, so `stream` means `gather = again` where nothing
@@ -61,11 +76,7 @@ void set_options(Reporter& report, const ast::Layout& declared, Layout& layout) 
     } else if (option.name.text == "recompute") {
       layout.recompute = recompute_blocks(report, option.value);
     } else {
-      const Suggestion suggestion =
-          suggest(option.name.text, std::vector<std::string>{"gather", "stream", "recompute"});
-      report.error(DiagKind::kUnknownName, option.name.span,
-                   "a layout has no option `" + option.name.text + "`" + suggestion.text, {},
-                   suggestion.fix);
+      unknown_option(report, option, layout.mesh);
     }
   }
   layout.gather_again = again.value_or(layout.stream > 1);

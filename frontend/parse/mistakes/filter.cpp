@@ -255,6 +255,11 @@ class Filter {
         close_brackets(*statement);
       }
     }
+    if (in_rules()) {
+      if (const Token* statement = certain_statement(raw_.subspan(at_)); statement != nullptr) {
+        close_rules(*statement);
+      }
+    }
     if (levels_.back().opener == MtfParser::OPEN_PAREN ||
         levels_.back().opener == MtfParser::OPEN_BRACKET || at_start_) {
       return;
@@ -271,6 +276,14 @@ class Filter {
     }
     report_unclosed(token);
     while (in_brackets()) {
+      pop(out_.back().end, out_.back().end);
+    }
+  }
+
+  // Nor inside the braces of a layout.
+  void close_rules(const Token& token) {
+    report_unclosed(token);
+    while (in_rules()) {
       pop(out_.back().end, out_.back().end);
     }
   }
@@ -318,6 +331,11 @@ class Filter {
 
   [[nodiscard]] bool in_brackets() const {
     return levels_.size() > 1 && levels_.back().opener != MtfParser::OPEN_BRACE;
+  }
+
+  [[nodiscard]] bool in_rules() const {
+    return levels_.back().opener == MtfParser::OPEN_BRACE &&
+           has_layout_body(out_[levels_.back().statement + 1].type);
   }
 
   [[nodiscard]] bool in_string() const {
