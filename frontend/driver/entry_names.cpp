@@ -50,6 +50,18 @@ void no_entry(Workspace& workspace, const Session& session) {
                         std::move(notes));
 }
 
+// "; `both` is a layout: `--layout both`", where an entry was to stand.
+std::string taken_for_entry(const Options& options, const Session& session,
+                            const std::vector<std::string>& entries) {
+  const bool is_layout =
+      std::ranges::find(session.layouts(), options.name, &Layout::name) != session.layouts().end();
+  if (is_layout && options.command != Command::kDiff) {
+    return "; `" + options.name + "` is a layout: `--layout " + options.name + "`";
+  }
+  const bool is_turned = std::ranges::find(entries, options.value) != entries.end();
+  return is_turned ? "; a value comes first: `" + options.name + " " + options.value + "`" : "";
+}
+
 }  // namespace
 
 bool tell_why_no_entry(const Session& session, std::string_view name, SourceSpan span,
@@ -83,7 +95,8 @@ std::vector<std::string> chosen_entries(Workspace& workspace, const Session& ses
     workspace.diags.error(
         DiagKind::kUnknownEntry, {},
         "no entry is called `" + wanted + "`" +
-            did_you_mean(wanted, names, "; there is " + host::quoted_list(names)));
+            did_you_mean(wanted, names, "; there is " + host::quoted_list(names)) +
+            taken_for_entry(workspace.options, session, names));
     return {};
   }
   return {wanted};

@@ -173,7 +173,7 @@ void check_left_over(const CommandDef& command, const CLI::App& app, const Optio
   }
 }
 
-void check_words(const CommandDef& command, const CLI::App& app) {
+void check_words(const CommandDef& command, const CLI::App& app, const Options& options) {
   for (std::size_t i = 0; i < command.words.size(); ++i) {
     const WordDef& word = command.words[i];
     if (word.missing.empty()) {
@@ -182,7 +182,7 @@ void check_words(const CommandDef& command, const CLI::App& app) {
     const CLI::Option* given = app.get_option("word" + std::to_string(i));
     if (given->empty() || given->results().front().empty()) {
       throw Misuse{std::string(word.missing) + (word.missing.ends_with('?') ? " " : "; ") +
-                   "it is used as `" + usage_of(command) + "`"};
+                   file_taken_as(options) + "it is used as `" + usage_of(command) + "`"};
     }
     const bool fits =
         word.choices.empty() ||
@@ -197,7 +197,7 @@ void check_words(const CommandDef& command, const CLI::App& app) {
 // What no single word is wrong about.
 void check_together(const CommandDef& command, const CLI::App& app, const Options& options) {
   check_left_over(command, app, options);
-  check_words(command, app);
+  check_words(command, app, options);
   for (const std::string& text : {misuse_of(options), misuse_of_environment()}) {
     if (!text.empty()) {
       throw Misuse{text};

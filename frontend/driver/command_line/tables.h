@@ -73,6 +73,8 @@ struct OptionDef {
 [[nodiscard]] bool are_settings(std::string_view text);
 // Why options do not go together; "" if they do.
 [[nodiscard]] std::string misuse_of(const Options& options);
+// "`t.mtf` is what `--layout` takes; ", where a file stands that is missing; "" for none.
+[[nodiscard]] std::string file_taken_as(const Options& options);
 // "-v, --verbose", "--rank N"
 [[nodiscard]] std::string form_of(const OptionDef& option);
 

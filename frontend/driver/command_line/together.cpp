@@ -1,5 +1,9 @@
 // Options that exclude each other.
 
+#include <array>
+#include <string_view>
+#include <utility>
+
 #include "frontend/driver/command_line/tables.h"
 
 namespace mtf {
@@ -36,6 +40,17 @@ std::string misuse_of_search(const SearchOptions& asked, bool has_sizes) {
 }
 
 }  // namespace
+
+std::string file_taken_as(const Options& options) {
+  const std::array<std::pair<std::string_view, const std::string*>, 3> taken = {
+      {{"--layout", &options.layout}, {"--mesh", &options.mesh}, {"--rules", &options.rules}}};
+  for (const auto& [option, value] : taken) {
+    if (value->ends_with(".mtf")) {
+      return "`" + *value + "` is what `" + std::string(option) + "` takes; ";
+    }
+  }
+  return "";
+}
 
 std::string misuse_of(const Options& options) {
   if (options.trace.empty() && options.steps_end != Options().steps_end) {

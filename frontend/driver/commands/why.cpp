@@ -2,6 +2,7 @@
 // would be, and what fills the memory. Nothing is executed.
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -96,6 +97,7 @@ class Question {
     const Asked asked = find_asked(*spmd, workspace_.sources, names, workspace_.options.value);
     remember(askable(*spmd, names));
     known_ = known_ || asked.known;
+    missing_axis_ = asked.missing_axis;
     if (!asked.known) {
       return;
     }
@@ -150,7 +152,21 @@ class Question {
     return list + (names.size() > kShownNames ? ", …" : "");
   }
 
+  void unknown_axis() {
+    std::vector<std::string> axes;
+    for (const Mesh& mesh : program_.session.meshes()) {
+      std::ranges::move(names_of(mesh.axes), std::back_inserter(axes));
+    }
+    workspace_.diags.error(
+        DiagKind::kUnknownAxis, {},
+        "no mesh has an axis `" + missing_axis_ + "`" + did_you_mean(missing_axis_, axes));
+  }
+
   void unknown(const std::vector<std::string>& entries) {
+    if (!missing_axis_.empty()) {
+      unknown_axis();
+      return;
+    }
     const std::string& question = workspace_.options.value;
     const std::vector<std::string> ending = names_ending();
     const std::string list = shown(ending.empty() ? names_ : ending);
@@ -183,6 +199,7 @@ class Question {
   FileId file_;
   CheckedProgram& program_;
   bool known_ = false;
+  std::string missing_axis_;
   std::vector<std::string> names_;
   std::vector<std::string> answers_;
   std::string text_;

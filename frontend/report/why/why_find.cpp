@@ -33,6 +33,8 @@ std::optional<AskedLine> line_of(std::string_view question) {
                 : std::nullopt;
 }
 
+using Words = std::set<std::string, std::less<>>;
+
 class Finder {
  public:
   Finder(const SpmdProgram& program, const SourceMap& sources, const ValueNames& names)
@@ -71,26 +73,37 @@ class Finder {
     if (kind == kKinds.end()) {
       return false;
     }
+    const bool is_of_axes = open != std::string_view::npos;
+    const Words wanted = is_of_axes ? words_in(question.substr(open)) : Words();
+    for (const std::string& axis : wanted) {
+      if (!program_.mesh.find(axis)) {
+        asked_.missing_axis = axis;
+        return true;
+      }
+    }
     asked_.known = true;
     collectives_where([&](const Step& step) {
-      return step.kind == *kind &&
-             (open == std::string_view::npos || names_all(step, question.substr(open)));
+      return step.kind == *kind && (!is_of_axes || names_all(step, wanted));
     });
     return true;
   }
 
-  // Whether the words in brackets are the axes of the step.
-  [[nodiscard]] bool names_all(const Step& step, std::string_view words) const {
-    std::set<std::string, std::less<>> wanted;
+  static Words words_in(std::string_view brackets) {
+    Words words;
     std::string word;
-    for (const char letter : words) {
+    for (const char letter : brackets) {
       if (std::string_view("(), ").find(letter) == std::string_view::npos) {
         word += letter;
       } else if (!word.empty()) {
-        wanted.insert(std::exchange(word, std::string()));
+        words.insert(std::exchange(word, std::string()));
       }
     }
-    std::set<std::string, std::less<>> axes;
+    return words;
+  }
+
+  // Whether these are the axes of the step.
+  [[nodiscard]] bool names_all(const Step& step, const Words& wanted) const {
+    Words axes;
     for (const AxisId axis : step.axes) {
       axes.insert(program_.mesh.axes[axis].name);
     }

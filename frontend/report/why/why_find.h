@@ -17,6 +17,7 @@ struct Asked {
   std::vector<ValueId> values;     // in the order of the program
   std::vector<std::size_t> steps;  // collectives
   bool known = false;              // the question makes sense, though nothing may be there
+  std::string missing_axis = {};   // one that the question names and the mesh lacks
 
   [[nodiscard]] bool empty() const { return !memory && values.empty() && steps.empty(); }
 };
