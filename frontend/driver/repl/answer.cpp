@@ -180,10 +180,38 @@ std::string value_text(const host::Value& value, const PlanDevice& device,
 
 // ---- how a session answers ---------------------------------------------------------------------
 
-bool Repl::show(std::span<const Diag> diags) const {
-  if (diags.empty()) {
+// A name that the session had and has not any more went with what was left out.
+std::vector<Diag> Repl::with_ways_back(std::span<const Diag> diags) const {
+  std::vector<Diag> result(diags.begin(), diags.end());
+  const auto declares = [](const Script& script, std::string_view name) {
+    return std::ranges::any_of(script.inputs(), [name](const Statement& statement) {
+      return std::ranges::find(statement.names, name) != statement.names.end();
+    });
+  };
+  for (Diag& diag : result) {
+    if ((diag.kind != DiagKind::kUnknownName && diag.kind != DiagKind::kUnknownDim) ||
+        !diag.span.file.valid()) {
+      continue;
+    }
+    const std::string_view name = text_at(sources_, diag.span);
+    const auto last = std::find_if(before_.rbegin(), before_.rend(),
+                                   [&](const Script& script) { return declares(script, name); });
+    if (last != before_.rend() && !declares(script_, name)) {
+      const auto steps = last - before_.rbegin() + 1;
+      diag.notes.push_back({.span = {},
+                            .text = "`" + std::string(name) + "` was left out; `:undo" +
+                                    (steps == 1 ? "" : " " + std::to_string(steps)) +
+                                    "` brings it back"});
+    }
+  }
+  return result;
+}
+
+bool Repl::show(std::span<const Diag> told) const {
+  if (told.empty()) {
     return true;
   }
+  const std::vector<Diag> diags = with_ways_back(told);
   if (json_) {  // answers and errors come in one stream
     answer(render_json(diags, sources_, /*on_one_line=*/true) + "\n");
   } else {

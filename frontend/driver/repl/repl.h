@@ -58,7 +58,7 @@ class Repl {
   // What they return is the caller's answer, or nobody's. NOLINTBEGIN(modernize-use-nodiscard)
   bool refuse(DiagKind kind, std::string text) const;  // false
   bool misused(const std::string& usage) const;        // false: words that a command does not take
-  bool show(std::span<const Diag> diags) const;        // whether none is an error
+  bool show(std::span<const Diag> told) const;         // whether none is an error
   // NOLINTEND(modernize-use-nodiscard)
   // The session as it was before the last statement; false if there was none, or it fails now.
   bool undo();
@@ -118,6 +118,7 @@ class Repl {
   std::unique_ptr<PlannedSession> planned_anew(Script& next, std::span<const Statement> changed,
                                                LeftOut& out);
   void tell_left_out(const LeftOut& out) const;
+  [[nodiscard]] std::vector<Diag> with_ways_back(std::span<const Diag> diags) const;
   void tell_changed(std::span<const Statement> changed, const std::string& was_in_use);
   // From the first statement on. `changed`: what fails because of it is left out.
   bool rebuild(Script next, std::span<const Statement> changed);

@@ -240,7 +240,8 @@ bool repl_save(Repl& repl, const std::string& rest) {
   }
   repl.saved().insert(path);
   const auto count = static_cast<std::int64_t>(repl.script().inputs().size());
-  repl.tell(path + ": " + count_text(count, "statement") + "; `mtf run " + path + "` runs them" +
+  repl.tell(path + ": " + count_text(count, "statement") + "; `mtf run " + path + "` runs " +
+                (count == 1 ? "it" : "them") +
                 (kept.empty() ? "" : "; what was there is kept as " + kept) + "\n",
             {{"saved", path}, {"statements", count}, {"kept", kept}});
   return true;
