@@ -6,14 +6,13 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-import time
 
 # Starts one rank and does not ask how it ended.
 STUCK = """\
 #!/usr/bin/python3
 import subprocess, sys, time
 rank = subprocess.Popen(sys.argv[next(i for i, word in enumerate(sys.argv) if word.endswith("/mtf")):])
-time.sleep(120)
+time.sleep(100_000)
 """
 PROGRAMS = {"good": ('print "done"\n', 0), "wrong": ("print 1\nassert 1 > 2\n", 1)}
 
@@ -25,7 +24,6 @@ def main():
         script.write_text(STUCK, encoding="utf-8")
         script.chmod(0o755)
         environment = dict(os.environ, PATH=f"{folder}:{os.environ['PATH']}")
-        begin = time.monotonic()
         runs = {}
         for name, (text, _) in PROGRAMS.items():
             path = pathlib.Path(folder, name + ".mtf")
@@ -33,11 +31,9 @@ def main():
             runs[name] = subprocess.Popen([mtf, "run", "-n", "2", str(path)], env=environment, text=True,
                                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         for name, (_, wanted) in PROGRAMS.items():
-            said = runs[name].communicate()[0]
+            said = runs[name].communicate(timeout=600)[0]
             if runs[name].returncode != wanted or ("done" in said) != (wanted == 0):
                 sys.exit(f"{name}: status {runs[name].returncode}\n{said}")
-        if time.monotonic() - begin > 100:
-            sys.exit("the runs waited for mpirun")
     print("ok")
 
 
