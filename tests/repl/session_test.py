@@ -141,7 +141,7 @@ def kept():
         check("its own", (again[0], sorted(path.name for path in pathlib.Path(folder).iterdir())),
               (0, ["mine.mtf", "mine.mtf~", "twice.mtf"]))
         check("and what was kept", repl("1\n:save mine.mtf\n", folder=folder)[1].splitlines()[-1],
-              "mine.mtf: 1 statement; `mtf run mine.mtf` runs them; what was there is kept as mine.mtf~2")
+              "mine.mtf: 1 statement; `mtf run mine.mtf` runs it; what was there is kept as mine.mtf~2")
         check("both", [pathlib.Path(folder, name).read_text(encoding="utf-8") for name in ("mine.mtf~", "mine.mtf~2")],
               ["print 1\n", long])
 
