@@ -29,6 +29,9 @@ struct Finding {
 [[nodiscard]] Finding check_memory();
 [[nodiscard]] Finding check_shared_memory();
 [[nodiscard]] Finding check_temporary_folder();
+// Where mpirun keeps its files.
+[[nodiscard]] std::string temporary_folder();
+
 // What runs that were killed have left; `clean`: and removes it.
 [[nodiscard]] Finding check_leftovers(bool clean);
 

@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -73,9 +72,8 @@ fs::path sessions_of_this_user() {
   std::array<char, 256> host{};
   gethostname(host.data(), host.size() - 1);
   const std::string name(host.data());
-  const char* named = std::getenv("TMPDIR");
-  const fs::path folder = named == nullptr || *named == '\0' ? "/tmp" : named;
-  return folder / ("ompi." + name.substr(0, name.find('.')) + "." + std::to_string(geteuid()));
+  return fs::path(temporary_folder()) /
+         ("ompi." + name.substr(0, name.find('.')) + "." + std::to_string(geteuid()));
 }
 
 bool has_ended(const fs::path& session) {

@@ -41,6 +41,11 @@ std::int64_t free_bytes(const std::string& folder) {
 
 }  // namespace
 
+std::string temporary_folder() {
+  const char* named = std::getenv("TMPDIR");
+  return named == nullptr || *named == '\0' ? "/tmp" : named;
+}
+
 Finding check_cores() {
   const long usable = cores_of_this_process();
   const auto present = static_cast<long>(std::thread::hardware_concurrency());
@@ -122,8 +127,7 @@ Finding check_shared_memory() {
 // mpirun's own files, among them sockets, whose paths must be short.
 Finding check_temporary_folder() {
   constexpr std::size_t kLongest = 60;
-  const char* named = std::getenv("TMPDIR");
-  const std::string folder = named == nullptr || *named == '\0' ? "/tmp" : named;
+  const std::string folder = temporary_folder();
   Finding finding{.what = "temporary files", .found = folder + " can be written", .fix = ""};
   if (!can_write(folder)) {
     finding.health = Health::kFailure;
