@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "ir/support/match.h"
+#include "runtime/execute/async/async_runner.h"
 #include "runtime/execute/count.h"
 #include "runtime/execute/executor_program.h"
 #include "runtime/execute/files/read_ahead.h"
 #include "runtime/execute/finite/finite_watch.h"
-#include "runtime/execute/flight/flight_deck.h"
 #include "runtime/kernels/cpu.h"
 
 namespace mtf {
@@ -52,7 +52,7 @@ struct Executor::State {
   std::vector<Buffer> arenas;   // grown to the largest program
   Staging staging;
   ChainScratch chains;
-  FlightDeck flights{communicator, pool, options};
+  AsyncRunner async{communicator, pool, options};
   std::unique_ptr<FiniteWatch> watch;  // null: nobody looks
   std::vector<const void*> ins;        // of the step in progress
   std::vector<void*> outs;
@@ -235,12 +235,12 @@ struct Executor::State {
     }
   }
 
-  // All ranks end the run here or none does, so what is on its way can land.
+  // All ranks end the run here or none does, so what is in flight can be finished.
   void ask_before(PreparedProgram& prepared, const PreparedStep& step) {
     try {
       options.before_step(*prepared.program, step_number, step.work);
     } catch (...) {
-      flights.land_all(prepared);
+      async.finish_all(prepared);
       throw;
     }
   }
@@ -255,7 +255,7 @@ struct Executor::State {
     if (is_mark && step.effect && !all_well(diags)) {
       return false;
     }
-    flights.before(prepared, number);
+    async.before(prepared, number);
     match(
         step.body, [&](KernelStep& body) { kernel(prepared, body); },
         [&](ChainStep& body) { chain(prepared, body); },
@@ -263,7 +263,7 @@ struct Executor::State {
         [&](const BucketStep& body) { bucket(prepared, body); },
         [&](StreamStep& body) { stream(prepared, body); }, [](const PassedStep&) {},
         [&](const LoopStep& body) { step_number = loop(prepared, body); });
-    flights.lead_on();
+    async.progress();
     if (watch != nullptr) {
       watch->done(prepared, number);
     }
@@ -370,7 +370,7 @@ std::optional<std::vector<RankTensor>> Executor::run(const Executable& executabl
   for (step = 0; is_well && step < prepared.steps.size(); ++step) {
     is_well = state.do_step(prepared, prepared.steps[step], diags);
   }
-  state.flights.land_all(prepared);
+  state.async.finish_all(prepared);
   const bool reads_files = is_well && check_files(inputs, outputs, state.hosts);
   if (!is_well || ((prepared.may_fail || reads_files) && !state.all_well(diags))) {
     return std::nullopt;

@@ -212,20 +212,20 @@ PreparedStep prepare_step(const SpmdProgram& program, std::size_t number, Totals
 }
 
 // None where all that is made is looked at, step by step.
-void prepare_flights(PreparedProgram& prepared, Totals& totals, const PrepareContext& context) {
+void prepare_async(PreparedProgram& prepared, Totals& totals, const PrepareContext& context) {
   if (context.watched) {
     return;
   }
   const SpmdProgram& program = *prepared.program;
-  for (const Flight& flight : flights_of(program)) {
-    const Step& step = program.steps[flight.message.begin];
-    prepared.steps[flight.begins].begins.push_back(prepared.flights.size());
-    if (flight.lands < prepared.steps.size()) {
-      prepared.steps[flight.lands].lands.push_back(prepared.flights.size());
+  for (const AsyncReduce& reduce : async_reduces_of(program)) {
+    const Step& step = program.steps[reduce.message.begin];
+    prepared.steps[reduce.start].starts.push_back(prepared.async.size());
+    if (reduce.finish < prepared.steps.size()) {
+      prepared.steps[reduce.finish].finishes.push_back(prepared.async.size());
     }
-    prepared.flights.emplace_back(program, flight, collective_slot(totals, step.kind, step.axes),
-                                  context);
-    for (std::size_t s = flight.message.begin; s < flight.message.end; ++s) {
+    prepared.async.emplace_back(program, reduce, collective_slot(totals, step.kind, step.axes),
+                                context);
+    for (std::size_t s = reduce.message.begin; s < reduce.message.end; ++s) {
       prepared.steps[s].body = PassedStep{};
     }
   }
@@ -297,7 +297,7 @@ std::unique_ptr<PreparedProgram> prepare_program(const SpmdProgram& program,
     prepared->steps.push_back(std::move(ready));
   }
   join_loops(program, *prepared);
-  prepare_flights(*prepared, totals, context);
+  prepare_async(*prepared, totals, context);
   find_updates_in_place(*prepared, context);
   for (const std::int64_t rank : context.communicator.local_ranks()) {
     prepared->counted.push_back({.rank = rank,

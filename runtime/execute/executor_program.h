@@ -9,11 +9,11 @@
 
 #include "lowering/spmd.h"
 #include "runtime/exchange/exchange.h"
+#include "runtime/execute/async/async_step.h"
 #include "runtime/execute/bucket/bucket_step.h"
 #include "runtime/execute/chain/chain_step.h"
 #include "runtime/execute/count.h"
 #include "runtime/execute/executor_host.h"
-#include "runtime/execute/flight/flight_step.h"
 #include "runtime/execute/kernel/kernel_step.h"
 #include "runtime/execute/loop_step.h"
 #include "runtime/execute/stream_step.h"
@@ -31,17 +31,17 @@ struct MoveStep {
   std::uint64_t hash = 0;       // what all ranks must agree on
 };
 
-struct PassedStep {};  // a gather that the StreamStep behind it does; an all-reduce that flies
+struct PassedStep {};  // a gather that the StreamStep behind it does; an asynchronous all-reduce
 
 struct PreparedStep {
   std::variant<KernelStep, ChainStep, MoveStep, BucketStep, StreamStep, PassedStep, LoopStep> body;
-  double flops = 0;                      // of one rank's slices, the longest
-  double work = 0;                       // flops that take about as long, on all ranks the same
-  std::vector<double> flops_on = {};     // of each local rank, where they are not all as long
-  bool effect = false;                   // ranks agree after it whether all is well
-  bool draws = false;                    // from the program's stream of random numbers
-  std::vector<std::size_t> lands = {};   // flights, before it
-  std::vector<std::size_t> begins = {};  // behind those
+  double flops = 0;                        // of one rank's slices, the longest
+  double work = 0;                         // flops that take about as long, on all ranks the same
+  std::vector<double> flops_on = {};       // of each local rank, where they are not all as long
+  bool effect = false;                     // ranks agree after it whether all is well
+  bool draws = false;                      // from the program's stream of random numbers
+  std::vector<std::size_t> finishes = {};  // asynchronous all-reduces, before it
+  std::vector<std::size_t> starts = {};    // behind those
 
   // One more time on all local ranks.
   void count(std::size_t number, std::vector<Counted>& counted) const {
@@ -55,7 +55,7 @@ struct PreparedStep {
 struct PreparedProgram {
   const SpmdProgram* program = nullptr;
   std::vector<PreparedStep> steps;
-  std::vector<FlightStep> flights;       // in the order in which they begin
+  std::vector<AsyncStep> async;          // in the order in which they start
   bool may_fail = false;                 // some kernel runs
   bool draws = false;                    // from the program's stream of random numbers
   std::int64_t arena_bytes = 0;          // that the steps reach

@@ -28,9 +28,10 @@ struct StepTime {
   std::size_t step = 0;  // in SpmdProgram::steps; their number: ranks agree that none failed
   std::size_t rank = 0;  // among the local ranks
   TimeSpan time;
-  bool resumes = false;     // goes on with the step: the next part of a stream, or a flight lands
-  bool flies = false;       // a flight begins, or lands
-  std::int64_t hidden = 0;  // of a flight that lands: for how long it was on its way meanwhile
+  bool resumes = false;     // goes on with the step: the next part of a stream, or an asynchronous
+                            // all-reduce is finished
+  bool is_async = false;    // an asynchronous all-reduce starts, or is finished
+  std::int64_t hidden = 0;  // of one that is finished: how long it was in flight beside other steps
 };
 
 }  // namespace mtf

@@ -80,12 +80,12 @@ struct Traffic {
   }
 };
 
-// Of an all-reduce that was begun, and is done.
-struct Landed {
+// Of an asynchronous all-reduce.
+struct FinishedReduce {
   std::vector<Traffic> moved;  // per local rank
   // When its first messages went, and when it was done, on this process's clock
   // (runtime/execute/step_time.h).
-  std::int64_t begun = 0;
+  std::int64_t started = 0;
   std::int64_t done = 0;
 };
 
@@ -141,13 +141,13 @@ class Communicator {
   virtual void post(const Group& group, std::span<const Mail> mail) = 0;
   virtual void await() = 0;
 
-  // Begins an all-reduce in place, of the same bits as `all_reduce`, and returns its number. Until
-  // `land` of that has returned, once, the memory is in use; everything else may be called.
-  [[nodiscard]] virtual std::size_t begin(const Group& group, Combination how, std::int64_t count,
+  // Starts an all-reduce in place, of the same bits as `all_reduce`, and returns its number. Until
+  // `finish` of that has returned, once, the memory is in use; everything else may be called.
+  [[nodiscard]] virtual std::size_t start(const Group& group, Combination how, std::int64_t count,
                                           Outs data) = 0;
-  [[nodiscard]] virtual Landed land(std::size_t number) = 0;
-  // Has what was begun go on, as far as that takes no waiting.
-  virtual void lead_on() = 0;
+  [[nodiscard]] virtual FinishedReduce finish(std::size_t number) = 0;
+  // Has what was started go on, as far as that takes no waiting.
+  virtual void progress() = 0;
 
   // One text per rank, known to all afterwards. `local`: one per local rank.
   [[nodiscard]] virtual std::vector<std::string> share(std::span<const std::string> local) = 0;
@@ -179,7 +179,8 @@ struct MpiOptions {
   std::int64_t scatter_from = std::int64_t{1} << 18;
   // Reductions go through scratch memory in pieces of at most this many bytes.
   std::int64_t piece_bytes = std::int64_t{1} << 21;
-  // Whether a thread of its own leads on what was begun; unset: if the machine has a core for it.
+  // Whether a thread of its own has what was started go on; unset: if the machine has a core for
+  // it.
   std::optional<bool> own_thread = {};
 };
 

@@ -134,23 +134,23 @@ class Simulated final : public Communicator {
 
   // Ranks that take turns have nothing to hide anything behind. It is done as late as can be: who
   // reads or writes that memory too early computes something else.
-  [[nodiscard]] std::size_t begin(const Group& group, Combination how, std::int64_t count,
+  [[nodiscard]] std::size_t start(const Group& group, Combination how, std::int64_t count,
                                   Outs data) override {
-    begun_[next_] = {
+    started_[next_] = {
         .group = &group, .how = how, .count = count, .data = {data.begin(), data.end()}};
     return next_++;
   }
-  [[nodiscard]] Landed land(std::size_t number) override {
-    const Begun begun = std::move(begun_.extract(number).mapped());
-    Landed landed{.moved = {traffic().begin(), traffic().end()}};
-    const std::vector<const void*> terms(begun.data.begin(), begun.data.end());
-    all_reduce(*begun.group, begun.how, begun.count, terms, begun.data);
-    for (std::size_t rank = 0; rank < landed.moved.size(); ++rank) {
-      landed.moved[rank] = traffic()[rank] - landed.moved[rank];
+  [[nodiscard]] FinishedReduce finish(std::size_t number) override {
+    const Started started = std::move(started_.extract(number).mapped());
+    FinishedReduce finished{.moved = {traffic().begin(), traffic().end()}};
+    const std::vector<const void*> terms(started.data.begin(), started.data.end());
+    all_reduce(*started.group, started.how, started.count, terms, started.data);
+    for (std::size_t rank = 0; rank < finished.moved.size(); ++rank) {
+      finished.moved[rank] = traffic()[rank] - finished.moved[rank];
     }
-    return landed;
+    return finished;
   }
-  void lead_on() override {}
+  void progress() override {}
 
   [[nodiscard]] std::vector<std::string> share(std::span<const std::string> local) override {
     return {local.begin(), local.end()};
@@ -165,8 +165,8 @@ class Simulated final : public Communicator {
   }
 
  private:
-  // An all-reduce that is to land.
-  struct Begun {
+  // An asynchronous all-reduce that is not done yet.
+  struct Started {
     const Group* group = nullptr;
     Combination how;
     std::int64_t count = 0;
@@ -230,8 +230,8 @@ class Simulated final : public Communicator {
   std::vector<std::int64_t> ranks_;
   GroupTable groups_;
   std::vector<const void*> parts_;
-  std::map<std::size_t, Begun> begun_;
-  std::size_t next_ = 0;  // number of what is begun
+  std::map<std::size_t, Started> started_;
+  std::size_t next_ = 0;  // number of what is started
 };
 
 }  // namespace

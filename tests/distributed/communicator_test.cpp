@@ -146,8 +146,8 @@ TEST_CASE("a long all-reduce over MPI has the bits of the simulated one") {
   compare_all_reduce<float>(pair, {0}, {}, 600'011);
 }
 
-// Begun together, over all axes, landed in another order, with other messages in between.
-TEST_CASE("all-reduces that are on their way over MPI have the bits of the simulated ones") {
+// Started together, over all axes, finished in another order, with other messages in between.
+TEST_CASE("asynchronous all-reduces over MPI have the bits of the simulated ones") {
   const std::vector<std::int64_t> counts = {9001, 7, 600'011, 0, 500};
   for (const Mesh& mesh : meshes()) {
     Pair pair(mesh);
@@ -160,17 +160,17 @@ TEST_CASE("all-reduces that are on their way over MPI have the bits of the simul
       found.push_back({expected[i][pair.me]});
       pair.simulated->all_reduce(pair.simulated->group(mesh, axes), {}, counts[i], ins(expected[i]),
                                  outs(expected[i]));
-      numbers.push_back(pair.mpi.begin(pair.mpi.group(mesh, axes), {}, counts[i], outs(found[i])));
+      numbers.push_back(pair.mpi.start(pair.mpi.group(mesh, axes), {}, counts[i], outs(found[i])));
       compare_reduce_scatter<float>(pair, {1}, {}, 77);
-      pair.mpi.lead_on();
+      pair.mpi.progress();
     }
     CHECK_FALSE(pair.mpi.any(false));
     for (const std::size_t i : {3, 0, 4, 2, 1}) {
-      const Landed landed = pair.mpi.land(numbers[i]);
+      const FinishedReduce finished = pair.mpi.finish(numbers[i]);
       INFO(to_string(mesh) << ", " << counts[i]);
       CHECK((found[i][0] == expected[i][pair.me]));
-      CHECK(landed.moved[0].handed == 4 * counts[i]);
-      CHECK(landed.moved[0].sent == landed.moved[0].received);
+      CHECK(finished.moved[0].handed == 4 * counts[i]);
+      CHECK(finished.moved[0].sent == finished.moved[0].received);
     }
   }
 }

@@ -1,7 +1,7 @@
 // The tests that run under mpirun, and ways for a rank to end badly (tests/CMakeLists.txt).
 //
 //   distributed [--limit N]     all tests; with messages of at most N bytes
-//   distributed --thread yes    all tests; flights are led on by a thread of their own
+//   distributed --thread yes    all tests; asynchronous all-reduces have a thread of their own
 //   distributed --end HOW       what rank 1 does while the others wait: abort, throw, exit, return,
 //                               disagree (another collective than theirs); all: they all fail
 

@@ -50,20 +50,20 @@ def check_lane(what, bars):
 
 def check_collectives(what, lanes):
     """The n-th collective of a rank's program is the same on all its group; they overlap in time, those
-    that are begun and land later from the one to the other."""
+    that are asynchronous from the one to the other."""
     found = collections.defaultdict(dict)
     for rank, bars in lanes.items():
         begun = {}
         for bar in bars:
             key = bar["args"].get("op"), bar["args"].get("step")
-            if bar["cat"] == "beginning":
+            if bar["cat"] == "start":
                 begun[key] = bar["ts"]
-            if bar["cat"] == "landing":
-                check(f"{what}: {bar['name']} lands without a beginning", key in begun)
+            if bar["cat"] == "finish":
+                check(f"{what}: {bar['name']} finishes without a start", key in begun)
                 bar["dur"] += bar["ts"] - begun[key]
                 bar["ts"] = begun.pop(key)
-        check(f"{what}: {begun} never land", not begun)
-        for number, bar in enumerate(bar for bar in bars if bar["cat"] in ("collective", "landing")):
+        check(f"{what}: {begun} never finish", not begun)
+        for number, bar in enumerate(bar for bar in bars if bar["cat"] in ("collective", "finish")):
             args = bar["args"]
             check(f"{what}: {bar['name']} says too little",
                   {"kind", "axes", "bytes", "elements", "why", "place", "group", "step"} <= args.keys()

@@ -107,8 +107,8 @@ void Timeline::step(const StepTime& time) {
         .step = static_cast<std::int64_t>(time.step),
         .call = running_->whole.calls + 1,
         .time = time.time,
-        .begins = time.flies && !time.resumes ? 1 : 0,
-        .lands = time.flies && time.resumes ? 1 : 0});
+        .starts = time.is_async && !time.resumes ? 1 : 0,
+        .finishes = time.is_async && time.resumes ? 1 : 0});
 }
 
 void Timeline::end_run() {

@@ -62,8 +62,8 @@ struct TimedEvent {
   std::int64_t step = 0;
   std::int64_t call = 0;  // of the unit, from 1
   TimeSpan time;
-  std::int64_t begins = 0;  // 1: an all-reduce that goes on meanwhile; its `lands` comes later
-  std::int64_t lands = 0;
+  std::int64_t starts = 0;  // 1: an asynchronous all-reduce, which `finishes` later
+  std::int64_t finishes = 0;
 };
 
 inline constexpr TimeSpan kAllSteps = {.begin = 0, .end = std::numeric_limits<std::int64_t>::max()};

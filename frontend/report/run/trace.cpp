@@ -62,8 +62,8 @@ class Labels {
     if (event.what == TimedEvent::What::kStep) {
       const SpmdProgram& program = timeline_.units()[static_cast<std::size_t>(event.unit)].program;
       const Step& step = program.steps[static_cast<std::size_t>(event.step)];
-      if (event.begins + event.lands > 0) {
-        bar["cat"] = event.begins > 0 ? "beginning" : "landing";
+      if (event.starts + event.finishes > 0) {
+        bar["cat"] = event.starts > 0 ? "start" : "finish";
       }
       if (is_collective(step.kind)) {
         bar["args"]["group"] = program.mesh.group_of(rank, step.axes);

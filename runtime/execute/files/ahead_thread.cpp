@@ -67,12 +67,12 @@ class AloneHere final : public Communicator {
   }
   void post(const Group& /*group*/, std::span<const Mail> /*mail*/) override { refuse(); }
   void await() override { refuse(); }
-  [[nodiscard]] std::size_t begin(const Group& /*group*/, Combination /*how*/,
+  [[nodiscard]] std::size_t start(const Group& /*group*/, Combination /*how*/,
                                   std::int64_t /*count*/, Outs /*data*/) override {
     refuse();
   }
-  [[nodiscard]] Landed land(std::size_t /*number*/) override { refuse(); }
-  void lead_on() override {}
+  [[nodiscard]] FinishedReduce finish(std::size_t /*number*/) override { refuse(); }
+  void progress() override {}
 
  private:
   [[noreturn]] static void refuse() {

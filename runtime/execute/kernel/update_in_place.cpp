@@ -95,7 +95,7 @@ bool may_add_to(const KernelStep& step) {
 bool only_computes(const PreparedStep& step) {
   const bool computes =
       std::holds_alternative<KernelStep>(step.body) || std::holds_alternative<ChainStep>(step.body);
-  return computes && !step.effect && step.lands.empty() && step.begins.empty();
+  return computes && !step.effect && step.finishes.empty() && step.starts.empty();
 }
 
 // Whether the steps from the product up to its chain only compute, cannot fail, and make nothing

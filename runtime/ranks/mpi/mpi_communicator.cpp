@@ -13,10 +13,10 @@
 
 #include "ir/support/index.h"
 #include "runtime/kernels/thread_team.h"
+#include "runtime/ranks/async/async_reduces.h"
+#include "runtime/ranks/async/reduce_rounds.h"
 #include "runtime/ranks/communicator.h"
 #include "runtime/ranks/communicator_group.h"
-#include "runtime/ranks/flights/flights.h"
-#include "runtime/ranks/flights/reduce_rounds.h"
 #include "runtime/ranks/gathered_texts.h"
 #include "runtime/ranks/mpi/launch.h"
 #include "runtime/ranks/mpi/long_wait.h"
@@ -27,7 +27,8 @@ namespace mtf {
 namespace {
 
 constexpr int kTag = 1;
-constexpr int kFlightTags = 1 << 14;  // of what is begun: each has its own, among the latest
+constexpr int kAsyncTags =
+    1 << 14;  // of asynchronous all-reduces: each has its own, among the latest
 
 class Mpi final : public Communicator {
  public:
@@ -35,7 +36,7 @@ class Mpi final : public Communicator {
       : Communicator(1),
         options_(options),
         patience_(std::move(patience)),
-        flights_(/*own_thread=*/false),
+        async_(/*own_thread=*/false),
         wire_(MPI_COMM_NULL, kTag, options.message_limit) {
     if (const std::optional<Launch> launch = launched()) {
       prepare_environment(*launch);
@@ -49,13 +50,14 @@ class Mpi final : public Communicator {
     rank_ = rank;
     share_cores(with_asked_threads(cores_among_ranks()));
     place_team(cores().own);  // who starts several jobs on one machine has mpirun bind them
-    const bool may_use_thread = provided >= MPI_THREAD_SERIALIZED;  // else the ranks lead all on
+    const bool may_use_thread =
+        provided >= MPI_THREAD_SERIALIZED;  // else the rank calls `progress`
     if (may_use_thread && options.own_thread.value_or(cores().has_spare)) {
-      flights_.use_thread();
+      async_.use_thread();
     }
   }
   ~Mpi() override {
-    flights_.stop();
+    async_.stop();
     stop_all_if_running();
   }
   Mpi(const Mpi&) = delete;
@@ -67,14 +69,14 @@ class Mpi final : public Communicator {
   [[nodiscard]] std::span<const std::int64_t> local_ranks() const override { return {&rank_, 1}; }
 
   [[nodiscard]] const Group& group(const Mesh& mesh, const Axes& axes) override {
-    const auto lock = flights_.hold();
+    const auto lock = async_.hold();
     return groups_.find(mesh, axes, local_ranks(), [this](Group& fresh) {
       fresh.handle = comms_.size();
       MPI_Comm comm = MPI_COMM_NULL;
       MPI_Comm_split(MPI_COMM_WORLD, static_cast<int>(fresh.members[0].front()),
                      static_cast<int>(fresh.index[0]), &comm);
       comms_.push_back(comm);
-      begun_.push_back(0);
+      started_.push_back(0);
     });
   }
 
@@ -83,7 +85,7 @@ class Mpi final : public Communicator {
     hand_over(count * static_cast<std::int64_t>(bytes_of(how.dtype)));
     ReduceRounds rounds(group, how, count, in[0], out[0], options_);
     std::byte* received = scratch(rounds.scratch_bytes());
-    const auto lock = flights_.hold();
+    const auto lock = async_.hold();
     wire_.use(comms_[group.handle]);
     while (rounds.next(wire_, received)) {
       wait();
@@ -92,7 +94,7 @@ class Mpi final : public Communicator {
 
   void reduce_scatter(const Group& group, Combination how, std::int64_t count, Ins in,
                       Outs out) override {
-    const auto lock = flights_.hold();
+    const auto lock = async_.hold();
     hand_over(group.size * count * static_cast<std::int64_t>(bytes_of(how.dtype)));
     scatter_in_pieces(
         group, how, count, in[0], out[0], [count](std::int64_t member, Interval piece) {
@@ -101,7 +103,7 @@ class Mpi final : public Communicator {
   }
 
   void all_gather(const Group& group, std::int64_t bytes, Ins in, Outs out) override {
-    const auto lock = flights_.hold();
+    const auto lock = async_.hold();
     const std::int64_t me = group.index[0];
     hand_over(bytes);
     move_bytes(offset(out[0], me * bytes), in[0], bytes);
@@ -114,7 +116,7 @@ class Mpi final : public Communicator {
   }
 
   void all_to_all(const Group& group, std::int64_t bytes, Ins in, Outs out) override {
-    const auto lock = flights_.hold();
+    const auto lock = async_.hold();
     const std::int64_t me = group.index[0];
     hand_over(group.size * bytes);
     move_bytes(offset(out[0], me * bytes), offset(in[0], me * bytes), bytes);
@@ -129,7 +131,7 @@ class Mpi final : public Communicator {
 
   void permute(const Group& group, std::int64_t bytes,
                std::span<const std::vector<std::int64_t>> sources, Ins in, Outs out) override {
-    const auto lock = flights_.hold();
+    const auto lock = async_.hold();
     const std::int64_t me = group.index[0];
     const std::vector<std::int64_t>& source = sources[0];
     hand_over(bytes);
@@ -150,7 +152,7 @@ class Mpi final : public Communicator {
     if (holder < 0) {
       return;
     }
-    const auto lock = flights_.hold();
+    const auto lock = async_.hold();
     hand_over(bytes);
     if (holder != group.index[0]) {
       receive(group, holder, out[0], bytes);
@@ -167,7 +169,7 @@ class Mpi final : public Communicator {
     if (holder < 0) {
       return;
     }
-    const auto lock = flights_.hold();
+    const auto lock = async_.hold();
     hand_over(count * static_cast<std::int64_t>(bytes_of(how.dtype)));
     scatter_in_pieces(
         group, how, count, in[0], out[0], [holder](std::int64_t member, Interval piece) {
@@ -176,7 +178,7 @@ class Mpi final : public Communicator {
   }
 
   void post(const Group& group, std::span<const Mail> mail) override {
-    const auto lock = flights_.hold();
+    const auto lock = async_.hold();
     hand_over(mail[0].handed);
     for (const Mail::Received& message : mail[0].received) {
       receive(group, message.member, message.data, message.bytes);
@@ -188,34 +190,34 @@ class Mpi final : public Communicator {
   }
 
   void await() override {
-    const auto lock = flights_.hold();
+    const auto lock = async_.hold();
     wait();
   }
 
-  // In the order in which the ranks of a group begin them, each has the same tag on all.
-  [[nodiscard]] std::size_t begin(const Group& group, Combination how, std::int64_t count,
+  // In the order in which the ranks of a group start them, each has the same tag on all.
+  [[nodiscard]] std::size_t start(const Group& group, Combination how, std::int64_t count,
                                   Outs data) override {
-    const auto lock = flights_.hold();
-    const int tag = kTag + 1 + begun_[group.handle]++ % kFlightTags;
+    const auto lock = async_.hold();
+    const int tag = kTag + 1 + started_[group.handle]++ % kAsyncTags;
     Traffic handed{.handed = count * static_cast<std::int64_t>(bytes_of(how.dtype))};
-    return flights_.begin(
+    return async_.start(
         ReduceRounds(group, how, count, data[0], data[0], options_),
         std::make_unique<MpiWire>(comms_[group.handle], tag, options_.message_limit, handed));
   }
-  [[nodiscard]] Landed land(std::size_t number) override {
-    const auto lock = flights_.hold();
-    wait_until([&] { return flights_.is_done(number); }, [&] { return flights_.missing(number); });
-    Landed landed = flights_.land(number);
-    add(landed.moved[0]);
-    return landed;
+  [[nodiscard]] FinishedReduce finish(std::size_t number) override {
+    const auto lock = async_.hold();
+    wait_until([&] { return async_.is_done(number); }, [&] { return async_.missing(number); });
+    FinishedReduce finished = async_.finish(number);
+    add(finished.moved[0]);
+    return finished;
   }
-  void lead_on() override {
-    const auto lock = flights_.hold();
-    flights_.lead_on();
+  void progress() override {
+    const auto lock = async_.hold();
+    async_.progress();
   }
 
   [[nodiscard]] std::vector<std::string> share(std::span<const std::string> local) override {
-    const auto lock = flights_.hold();
+    const auto lock = async_.hold();
     const std::string& mine = local.front();
     const auto length = static_cast<std::int64_t>(mine.size());
     std::vector<std::int64_t> lengths(at(ranks_));
@@ -234,7 +236,7 @@ class Mpi final : public Communicator {
   }
 
   [[nodiscard]] bool any(bool flag) override {
-    const auto lock = flights_.hold();
+    const auto lock = async_.hold();
     int all = flag ? 1 : 0;
     complete([&](MPI_Request* request) {
       MPI_Iallreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD, request);
@@ -243,12 +245,12 @@ class Mpi final : public Communicator {
   }
 
   void barrier() override {
-    const auto lock = flights_.hold();
+    const auto lock = async_.hold();
     complete([](MPI_Request* request) { MPI_Ibarrier(MPI_COMM_WORLD, request); });
   }
 
   void close(int status, std::string_view message) override {
-    flights_.stop();
+    async_.stop();
     std::fflush(nullptr);
     if (status != 0) {
       stop_together(status, message, rank_ == 0);
@@ -295,7 +297,7 @@ class Mpi final : public Communicator {
     wire_.send(to, data, bytes);
   }
 
-  // For all messages but those of flights, which go on meanwhile.
+  // For all messages but those of asynchronous all-reduces.
   void wait() {
     wait_until([&] { return wire_.is_done(); }, [&] { return wire_.missing(); });
     add(wire_.take_moved());
@@ -318,7 +320,7 @@ class Mpi final : public Communicator {
   void wait_until(Done&& is_done, Missing&& missing) {
     LongWait waiting(patience_, rank_);
     while (!is_done()) {
-      flights_.lead_on();
+      async_.progress();
       waiting.look(missing);
     }
   }
@@ -379,8 +381,8 @@ class Mpi final : public Communicator {
   int ranks_ = 1;
   GroupTable groups_;
   std::vector<MPI_Comm> comms_;  // by Group::handle
-  std::vector<int> begun_;       // the same: flights so far
-  Flights flights_;
+  std::vector<int> started_;     // the same: asynchronous all-reduces so far
+  AsyncReduces async_;
   MpiWire wire_;
   std::vector<std::byte> scratch_;
   std::vector<const void*> parts_;

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/ranks/flights/reduce_rounds.h"
+#include "runtime/ranks/async/reduce_rounds.h"
 
 // As Open MPI declares them: its header is for those who call it.
 struct ompi_communicator_t;

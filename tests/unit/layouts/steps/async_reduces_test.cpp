@@ -1,6 +1,6 @@
-// All-reduces begin where their terms are made and land where a sum is first read.
+// Asynchronous all-reduces start where their terms are made and finish where a sum is first read.
 
-#include "lowering/steps/flights.h"
+#include "lowering/steps/async_reduces.h"
 
 #include <algorithm>
 #include <string>
@@ -61,14 +61,14 @@ fn case() {
 
 TEST_CASE("a sum is on its way from where its terms are made to where it is read") {
   const SpmdProgram plan = split_plan(kTwo);
-  const std::vector<Flight> flights = flights_of(plan);
-  REQUIRE(flights.size() == 1);
+  const std::vector<AsyncReduce> found = async_reduces_of(plan);
+  REQUIRE(found.size() == 1);
   const std::size_t reduced = step_named(plan, "first");
   CHECK(plan.steps[reduced].kind == StepKind::kAllReduce);
-  CHECK(flights[0].message.begin == reduced);
+  CHECK(found[0].message.begin == reduced);
   const SpmdId terms = plan.steps[reduced].from;
-  CHECK(flights[0].begins == step_of(plan, [&](SpmdId id) { return id == terms; }) + 1);
-  CHECK(flights[0].lands == step_named(plan, "last"));
+  CHECK(found[0].start == step_of(plan, [&](SpmdId id) { return id == terms; }) + 1);
+  CHECK(found[0].finish == step_named(plan, "last"));
   check_bits(kTwo);
 }
 
@@ -80,7 +80,7 @@ fn case() {
   return exp(einsum(x, y -> [c, d]))
 }
 )";
-  CHECK(flights_of(split_plan(text)).empty());
+  CHECK(async_reduces_of(split_plan(text)).empty());
 }
 
 TEST_CASE(
@@ -98,11 +98,11 @@ fn case() {
 }
 )";
   const SpmdProgram plan = split_plan(text);
-  const std::vector<Flight> flights = flights_of(plan);
-  REQUIRE(flights.size() == 1);
-  CHECK(flights[0].message.size() == 3);
-  CHECK(flights[0].begins < flights[0].message.begin);
-  CHECK(flights[0].lands == step_named(plan, "last"));
+  const std::vector<AsyncReduce> found = async_reduces_of(plan);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].message.size() == 3);
+  CHECK(found[0].start < found[0].message.begin);
+  CHECK(found[0].finish == step_named(plan, "last"));
   check_bits(text);
 }
 
@@ -124,10 +124,10 @@ fn case() {
 )";
   const SpmdProgram plan = split_plan(text);
   const std::vector<std::size_t> segments = segments_of(plan);
-  REQUIRE_FALSE(flights_of(plan).empty());
-  for (const Flight& flight : flights_of(plan)) {
-    CHECK(segments[flight.begins] == segments[flight.message.begin]);
-    CHECK(segments[flight.lands - 1] == segments[flight.message.begin]);
+  REQUIRE_FALSE(async_reduces_of(plan).empty());
+  for (const AsyncReduce& reduce : async_reduces_of(plan)) {
+    CHECK(segments[reduce.start] == segments[reduce.message.begin]);
+    CHECK(segments[reduce.finish - 1] == segments[reduce.message.begin]);
   }
   check_bits(text);
 }

@@ -1,4 +1,4 @@
-#include "runtime/ranks/flights/reduce_rounds.h"
+#include "runtime/ranks/async/reduce_rounds.h"
 
 #include <algorithm>
 #include <array>

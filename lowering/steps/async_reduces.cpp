@@ -1,4 +1,4 @@
-#include "lowering/steps/flights.h"
+#include "lowering/steps/async_reduces.h"
 
 #include <algorithm>
 #include <limits>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kUnmade = std::numeric_limits<std::size_t>::max();
 
-bool may_fly(const SpmdProgram& program, const Step& step) {
+bool may_be_async(const SpmdProgram& program, const Step& step) {
   if (step.kind != StepKind::kAllReduce || !step.calls.empty() ||
       program.mesh.size_of(step.axes) == 1) {
     return false;
@@ -29,9 +29,9 @@ bool share_memory(const SpmdValue& one, const SpmdValue& other) {
   return one.home == other.home && one.offset == other.offset && one.within == other.within;
 }
 
-class FlightFinder {
+class AsyncFinder {
  public:
-  explicit FlightFinder(const SpmdProgram& program)
+  explicit AsyncFinder(const SpmdProgram& program)
       : program_(program),
         uses_(program),
         makers_(program.values.size(), kUnmade),
@@ -49,21 +49,21 @@ class FlightFinder {
     find_ends();
   }
 
-  [[nodiscard]] std::vector<Flight> run() const {
-    std::vector<Flight> flights;
+  [[nodiscard]] std::vector<AsyncReduce> run() const {
+    std::vector<AsyncReduce> found;
     for (std::size_t s = 0; s < program_.steps.size(); ++s) {
-      if (!may_fly(program_, program_.steps[s]) || program_.steps[s].with_next) {
+      if (!may_be_async(program_, program_.steps[s]) || program_.steps[s].with_next) {
         continue;
       }
       const StepRange message = message_of(program_, s);
-      const Flight flight{
-          .message = message, .begins = begin_of(message), .lands = landing_of(message)};
-      if (flight.lands - flight.begins > message.size()) {
-        flights.push_back(flight);
+      const AsyncReduce reduce{
+          .message = message, .start = start_of(message), .finish = finish_of(message)};
+      if (reduce.finish - reduce.start > message.size()) {
+        found.push_back(reduce);
       }
     }
-    std::ranges::stable_sort(flights, {}, &Flight::begins);
-    return flights;
+    std::ranges::stable_sort(found, {}, &AsyncReduce::start);
+    return found;
   }
 
  private:
@@ -78,7 +78,7 @@ class FlightFinder {
   }
 
   // Several wait until all are made, and are packed.
-  [[nodiscard]] std::size_t begin_of(StepRange message) const {
+  [[nodiscard]] std::size_t start_of(StepRange message) const {
     std::size_t begin = 0;
     for (std::size_t s = message.begin; s < message.end; ++s) {
       begin =
@@ -87,7 +87,7 @@ class FlightFinder {
     return std::min(begin, message.begin);
   }
 
-  // The step before which the terms of a sum are there; of what another flight makes, `otherwise`.
+  // The step before which the terms of a sum are there; of what another one makes, `otherwise`.
   [[nodiscard]] std::size_t made_before(std::size_t step, std::size_t otherwise) const {
     const std::size_t maker = makers_[at(program_.steps[step].from)];
     const bool is_known = maker != kUnmade && segments_[maker] == segments_[step] &&
@@ -109,8 +109,8 @@ class FlightFinder {
   }
 
   // Before the first reader of a sum. A sum without one leaves its memory to others at once.
-  [[nodiscard]] std::size_t landing_of(StepRange message) const {
-    std::size_t landing = ends_[message.end - 1];
+  [[nodiscard]] std::size_t finish_of(StepRange message) const {
+    std::size_t finish = ends_[message.end - 1];
     for (std::size_t s = message.begin; s < message.end; ++s) {
       const SpmdId sum = program_.steps[s].to;
       const std::vector<std::size_t>& readers = readers_[at(sum)];
@@ -118,11 +118,9 @@ class FlightFinder {
           !readers.empty() || std::ranges::find(program_.outputs, sum) != program_.outputs.end() ||
           std::ranges::find(program_.updates, sum, &SpmdUpdate::value) != program_.updates.end();
       const auto first = std::ranges::lower_bound(readers, message.end);
-      landing = !is_kept                 ? message.end
-                : first == readers.end() ? landing
-                                         : std::min(landing, *first);
+      finish = !is_kept ? message.end : first == readers.end() ? finish : std::min(finish, *first);
     }
-    return landing;
+    return finish;
   }
 
   const SpmdProgram& program_;
@@ -135,8 +133,8 @@ class FlightFinder {
 
 }  // namespace
 
-std::vector<Flight> flights_of(const SpmdProgram& program) {
-  return FlightFinder(program).run();
+std::vector<AsyncReduce> async_reduces_of(const SpmdProgram& program) {
+  return AsyncFinder(program).run();
 }
 
 }  // namespace mtf

@@ -1,5 +1,5 @@
 // An all-reduce as a list of rounds: messages, and what is made of them once all have come. Whoever
-// leads it on, waiting for each round or looking in now and then, the sums have the same bits.
+// has it go on, waiting for each round or looking in now and then, the sums have the same bits.
 //
 // Short ones by recursive doubling, neighbours first: after round k each rank has the sum of its
 // 2^k aligned neighbours, which is a subtree (runtime/EXACT.md); everybody to everybody where their

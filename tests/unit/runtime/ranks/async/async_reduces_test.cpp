@@ -1,7 +1,7 @@
-// All-reduces that are led on round by round, over wires that deliver when they like: the bits of
-// the tree, whoever is how far and however many are on their way.
+// Asynchronous all-reduces go on round by round, over wires that deliver when they like: the bits
+// of the tree, whoever is how far and however many are in flight.
 
-#include "runtime/ranks/flights/flights.h"
+#include "runtime/ranks/async/async_reduces.h"
 
 #include <deque>
 #include <map>
@@ -12,7 +12,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "runtime/ranks/flights/reduce_rounds.h"
+#include "runtime/ranks/async/reduce_rounds.h"
 #include "tests/unit/runtime/rank_values.h"
 
 namespace mtf::test {
@@ -98,7 +98,7 @@ Group on_rank(const Group& group, std::size_t rank) {
 
 constexpr MpiOptions kSmall = {.scatter_from = 400, .piece_bytes = 172};
 
-// All ranks of a line take turns at leading theirs on.
+// All ranks of a line take turns at having theirs go on.
 template <typename T>
 void compare_with_tree(std::int64_t ranks, Combination how, std::int64_t count, bool in_place) {
   const auto all = simulated_communicator(ranks);
@@ -162,7 +162,8 @@ struct Sum {
   MpiOptions options = kSmall;
 };
 
-// Each rank a thread, which begins all sums, leads them on at times and lands them in some order.
+// Each rank a thread, which starts all sums, has them go on at times and finishes them in some
+// order.
 class Fleet {
  public:
   Fleet(const Mesh& mesh, const std::vector<Sum>& sums)
@@ -177,10 +178,10 @@ class Fleet {
     }
   }
 
-  void fly(const std::vector<std::size_t>& order, bool own_thread) {
+  void run(const std::vector<std::size_t>& order, bool own_thread) {
     std::vector<std::thread> threads;
     for (std::size_t rank = 0; rank < all_->local_ranks().size(); ++rank) {
-      threads.emplace_back([&, rank] { fly_on(rank, order, own_thread); });
+      threads.emplace_back([&, rank] { run_on(rank, order, own_thread); });
     }
     for (std::thread& thread : threads) {
       thread.join();
@@ -200,23 +201,26 @@ class Fleet {
   }
 
  private:
-  void fly_on(std::size_t rank, const std::vector<std::size_t>& order, bool own_thread) {
+  void run_on(std::size_t rank, const std::vector<std::size_t>& order, bool own_thread) {
     std::deque<Group> groups;
-    Flights flights(own_thread);
+    AsyncReduces async(own_thread);
     std::vector<std::size_t> numbers(sums_.size());
     for (std::size_t s = 0; s < sums_.size(); ++s) {
-      const auto lock = flights.hold();
+      const auto lock = async.hold();
       const Group& group = groups.emplace_back(on_rank(*groups_[s], rank));
       float* data = found_[s][rank].data();
       numbers[s] =
-          flights.begin(ReduceRounds(group, {}, sums_[s].count, data, data, sums_[s].options),
-                        std::make_unique<LateWire>(post_, std::to_string(s), group.members[0],
-                                                   static_cast<std::int64_t>(rank), 31 * rank + s));
-      flights.lead_on();
+          async.start(ReduceRounds(group, {}, sums_[s].count, data, data, sums_[s].options),
+                      std::make_unique<LateWire>(post_, std::to_string(s), group.members[0],
+                                                 static_cast<std::int64_t>(rank), 31 * rank + s));
+      async.progress();
     }
     for (const std::size_t s : order) {
-      const auto lock = flights.hold();
-      moved_[s][rank] = flights.land(numbers[s]).moved[0];
+      const auto lock = async.hold();
+      while (!async.is_done(numbers[s])) {
+        async.progress();
+      }
+      moved_[s][rank] = async.finish(numbers[s]).moved[0];
     }
   }
 
@@ -229,27 +233,27 @@ class Fleet {
   Post post_;
 };
 
-void fly(const Mesh& mesh, const std::vector<Sum>& sums, const std::vector<std::size_t>& order,
-         bool own_thread) {
+void reduce_all(const Mesh& mesh, const std::vector<Sum>& sums,
+                const std::vector<std::size_t>& order, bool own_thread) {
   Fleet fleet(mesh, sums);
-  fleet.fly(order, own_thread);
+  fleet.run(order, own_thread);
   fleet.check();
 }
 
-TEST_CASE("several all-reduces over several axes are on their way at once") {
+TEST_CASE("several all-reduces over several axes are in flight at once") {
   const std::vector<Sum> sums = {{{0}, 300}, {{1}, 5}, {{0, 1}, 777}, {{1}, 300}, {{0}, 1}};
   for (const bool own_thread : {false, true}) {
-    fly(mesh_of({2, 2}), sums, {0, 1, 2, 3, 4}, own_thread);
-    fly(mesh_of({2, 2}), sums, {4, 2, 0, 3, 1}, own_thread);
-    fly(mesh_of({3, 2}), sums, {1, 0, 4, 3, 2}, own_thread);
+    reduce_all(mesh_of({2, 2}), sums, {0, 1, 2, 3, 4}, own_thread);
+    reduce_all(mesh_of({2, 2}), sums, {4, 2, 0, 3, 1}, own_thread);
+    reduce_all(mesh_of({3, 2}), sums, {1, 0, 4, 3, 2}, own_thread);
   }
 }
 
 TEST_CASE("what would take too much memory at once goes one behind the other") {
   constexpr MpiOptions kWhole = {.scatter_from = std::int64_t{1} << 30};
   const std::vector<Sum> sums(5, Sum{.axes = {0}, .count = 300'000, .options = kWhole});
-  fly(mesh_of({2}), sums, {4, 3, 2, 1, 0}, false);
-  fly(mesh_of({2}), sums, {0, 1, 2, 3, 4}, true);
+  reduce_all(mesh_of({2}), sums, {4, 3, 2, 1, 0}, false);
+  reduce_all(mesh_of({2}), sums, {0, 1, 2, 3, 4}, true);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "runtime/execute/flight/flight_step.h"
+#include "runtime/execute/async/async_step.h"
 
 #include <cstring>
 #include <functional>
@@ -10,11 +10,9 @@
 
 namespace mtf {
 
-FlightStep::FlightStep(const SpmdProgram& program, const Flight& flight, std::size_t slot,
-                       const PrepareContext& context)
-    : message_(flight.message),
-      begins_(flight.begins),
-      lands_(flight.lands),
+AsyncStep::AsyncStep(const SpmdProgram& program, const AsyncReduce& reduce, std::size_t slot,
+                     const PrepareContext& context)
+    : message_(reduce.message),
       slot_(slot),
       group_(&context.communicator.group(program.mesh, program.steps[last()].axes)),
       how_{.combine = program.steps[last()].combine,
@@ -33,8 +31,8 @@ FlightStep::FlightStep(const SpmdProgram& program, const Flight& flight, std::si
 }
 
 // What travels alone does so where its sum belongs.
-void FlightStep::begin(const PreparedProgram& prepared, Communicator& communicator,
-                       BufferPool& pool) {
+void AsyncStep::start(const PreparedProgram& prepared, Communicator& communicator,
+                      BufferPool& pool) {
   std::vector<void*> data;
   packed_.resize(is_packed() ? prepared.data.size() : 0);
   for (std::size_t rank = 0; rank < prepared.data.size(); ++rank) {
@@ -52,12 +50,12 @@ void FlightStep::begin(const PreparedProgram& prepared, Communicator& communicat
     data.push_back(place);
   }
   const auto width = static_cast<std::int64_t>(bytes_of(how_.dtype));
-  number_ = communicator.begin(*group_, how_, bytes_ / width, data);
-  begun_ = nanoseconds_now();
+  number_ = communicator.start(*group_, how_, bytes_ / width, data);
+  started_ = nanoseconds_now();
 }
 
-Landed FlightStep::land(PreparedProgram& prepared, Communicator& communicator) {
-  Landed landed = communicator.land(*number_);
+FinishedReduce AsyncStep::finish(PreparedProgram& prepared, Communicator& communicator) {
+  FinishedReduce finished = communicator.finish(*number_);
   number_.reset();
   for (std::size_t rank = 0; rank < prepared.data.size(); ++rank) {
     std::vector<Traffic>& moved = prepared.counted[rank].steps;
@@ -68,14 +66,14 @@ Landed FlightStep::land(PreparedProgram& prepared, Communicator& communicator) {
         std::memcpy(prepared.at(rank, sum.to), packed_[rank].data() + sum.begin, at(sum.bytes));
       }
     }
-    moved[last()].sent = landed.moved[rank].sent;
-    moved[last()].received = landed.moved[rank].received;
+    moved[last()].sent = finished.moved[rank].sent;
+    moved[last()].received = finished.moved[rank].received;
   }
   packed_.clear();
   for (std::size_t s = message_.begin; s < message_.end; ++s) {
     count_moved(prepared, s, slot_, *group_);
   }
-  return landed;
+  return finished;
 }
 
 }  // namespace mtf

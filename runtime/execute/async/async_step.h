@@ -1,4 +1,5 @@
-// One flight of a program: all-reduces that begin before one step and land before another.
+// All-reduces of a program that go as one message, started before one step and finished before
+// another.
 
 #pragma once
 
@@ -7,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "lowering/steps/flights.h"
+#include "lowering/steps/async_reduces.h"
 #include "runtime/execute/buffer.h"
 #include "runtime/ranks/communicator.h"
 
@@ -16,24 +17,22 @@ namespace mtf {
 struct PrepareContext;   // runtime/execute/executor_program.h
 struct PreparedProgram;  // the same
 
-class FlightStep {
+class AsyncStep {
  public:
   // Collective: makes the group. `slot`: in the totals' collectives.
-  FlightStep(const SpmdProgram& program, const Flight& flight, std::size_t slot,
-             const PrepareContext& context);
+  AsyncStep(const SpmdProgram& program, const AsyncReduce& reduce, std::size_t slot,
+            const PrepareContext& context);
 
-  [[nodiscard]] std::size_t begins() const { return begins_; }
-  [[nodiscard]] std::size_t lands() const { return lands_; }
   [[nodiscard]] StepRange message() const { return message_; }
   [[nodiscard]] std::size_t last() const { return message_.end - 1; }
   [[nodiscard]] const Group& group() const { return *group_; }
   [[nodiscard]] std::uint64_t hash() const { return hash_; }  // what all ranks must agree on
-  [[nodiscard]] bool is_on_its_way() const { return number_.has_value(); }
-  [[nodiscard]] std::int64_t begun() const { return begun_; }  // when `begin` had returned
+  [[nodiscard]] bool is_in_flight() const { return number_.has_value(); }
+  [[nodiscard]] std::int64_t started() const { return started_; }  // when `start` had returned
 
   // Both on all local ranks.
-  void begin(const PreparedProgram& prepared, Communicator& communicator, BufferPool& pool);
-  Landed land(PreparedProgram& prepared, Communicator& communicator);
+  void start(const PreparedProgram& prepared, Communicator& communicator, BufferPool& pool);
+  FinishedReduce finish(PreparedProgram& prepared, Communicator& communicator);
 
  private:
   struct Sum {
@@ -46,17 +45,15 @@ class FlightStep {
   [[nodiscard]] bool is_packed() const { return sums_.size() > 1; }
 
   StepRange message_;
-  std::size_t begins_;
-  std::size_t lands_;
   std::size_t slot_;
   const Group* group_;
   Combination how_;
   std::vector<Sum> sums_;
   std::int64_t bytes_ = 0;  // of the message
   std::uint64_t hash_ = 0;
-  // Of a flight that is on its way.
+  // While it is in flight.
   std::optional<std::size_t> number_;
-  std::int64_t begun_ = 0;
+  std::int64_t started_ = 0;
   std::vector<Buffer> packed_;  // per local rank
 };
 
