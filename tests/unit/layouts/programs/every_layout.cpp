@@ -301,18 +301,28 @@ std::optional<Outcome> run_under(std::span<const Program> entries, const Layout&
   return outcome;
 }
 
-bool same_values(const Outcome& a, const Outcome& b) {
-  return std::ranges::equal(a.seen, b.seen, [](const HostTensor& x, const HostTensor& y) {
+namespace {
+
+// `same` takes two elements of one type; a NaN is as good as another.
+template <typename F>
+bool equal_by(const Outcome& a, const Outcome& b, const F& same) {
+  return std::ranges::equal(a.seen, b.seen, [&](const HostTensor& x, const HostTensor& y) {
     return x.type == y.type && with_stored(x.type.dtype, [&](auto zero) {
              using T = decltype(zero);
-             return std::ranges::equal(elements_of<T>(x), elements_of<T>(y), [](T left, T right) {
+             return std::ranges::equal(elements_of<T>(x), elements_of<T>(y), [&](T left, T right) {
                const auto p = static_cast<double>(left);
                const auto q = static_cast<double>(right);
-               const bool both_nan = p != p && q != q;
-               return both_nan || std::memcmp(&left, &right, sizeof left) == 0;
+               return (p != p && q != q) || same(left, right);
              });
            });
   });
+}
+
+}  // namespace
+
+bool same_values(const Outcome& a, const Outcome& b) {
+  return equal_by(
+      a, b, [](auto left, auto right) { return std::memcmp(&left, &right, sizeof left) == 0; });
 }
 
 namespace {
@@ -359,15 +369,8 @@ std::string wrong_tensor(const Outcome& one, const Outcome& many) {
 }
 
 bool same_numbers(const Outcome& a, const Outcome& b) {
-  return std::ranges::equal(a.seen, b.seen, [](const HostTensor& x, const HostTensor& y) {
-    return x.type == y.type && with_stored(x.type.dtype, [&](auto zero) {
-             using T = decltype(zero);
-             return std::ranges::equal(elements_of<T>(x), elements_of<T>(y), [](T left, T right) {
-               const auto p = static_cast<double>(left);
-               const auto q = static_cast<double>(right);
-               return p == q || (p != p && q != q);
-             });
-           });
+  return equal_by(a, b, [](auto left, auto right) {
+    return static_cast<double>(left) == static_cast<double>(right);
   });
 }
 
