@@ -23,8 +23,11 @@ std::optional<Shape> type_part(Context& c, const ast::Element& element) {
   }
   std::optional<Shape> shape = dims_in(value);
   if (!shape) {
-    c.report.error(DiagKind::kWrongType, expr.span,
-                   "a type is made of dims; this is " + kind_of(value));
+    const std::string size = value.is<std::int64_t>() ? to_string(value) : "";
+    c.report.error(
+        DiagKind::kWrongType, expr.span,
+        "a type is made of dims; this is " + kind_of(value) +
+            (size.empty() ? "" : ", and " + size + " has no name, as in [rows: " + size + "]"));
   }
   return shape;
 }
