@@ -81,7 +81,8 @@ Value run_body(Context& c, const Function& function, const Arguments& arguments)
 struct Entered {  // a call on the stack of calls
   Entered(Reporter& reporter, const ast::Fn& fn, SourceSpan call, const Arguments& arguments)
       : report(reporter) {
-    CallFrame frame{.function = fn.name.text, .call = call};
+    CallFrame frame{
+        .function = fn.name.text, .call = call, .dims = {}, .number = ++reporter.calls_begun};
     for (const std::optional<Operand>& argument : arguments) {
       if (const Dim* dim = argument ? argument->value.get<Dim>() : nullptr; dim != nullptr) {
         frame.dims.emplace_back(dim->name, argument->span);

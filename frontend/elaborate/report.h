@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <set>
 #include <string>
@@ -21,6 +22,7 @@ struct CallFrame {
   std::string function;
   SourceSpan call;  // without a file: an entry that is built and not called
   std::vector<std::pair<std::string, SourceSpan>> dims = {};  // among its arguments
+  std::uint64_t number = 0;                                   // of all calls, in order
 };
 
 class Reporter {
@@ -61,6 +63,7 @@ class Reporter {
   [[nodiscard]] DiagSink& sink() { return sink_; }
 
   std::vector<CallFrame> calls;  // outermost first
+  std::uint64_t calls_begun = 0;
   // They went too deep: until the outermost one has ended, no other is made. Each of so many would
   // go as deep again.
   bool is_too_deep = false;

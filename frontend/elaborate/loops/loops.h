@@ -2,11 +2,11 @@
 
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
 #include "frontend/elaborate/statement.h"
+#include "frontend/elaborate/tensors/variables.h"
 
 namespace mtf::host {
 
@@ -33,7 +33,6 @@ struct Handed {
 [[nodiscard]] std::optional<ValueId> loop_condition(Context& c, const Operand& condition);
 
 // The variables that the calls around have declared so far: what runs again uses them again.
-using Declared = std::map<std::string, SourceSpan>;
 [[nodiscard]] Declared declared_so_far(const Context& c);
 void declare_again(Context& c, const Declared& declared);
 

@@ -5,6 +5,7 @@
 
 #include "frontend/elaborate/call.h"
 #include "frontend/elaborate/host/builtin.h"
+#include "frontend/elaborate/loops/loops.h"
 #include "frontend/elaborate/precision/precision.h"
 
 namespace mtf::host {
@@ -178,15 +179,12 @@ Value run_scan(const Scan& scan, Value carry, const Value& xs) {
   Context& c = scan.c;
   std::vector<std::vector<ValueId>> parts(tensors_of(xs).size());
   Values outputs;
-  const auto declared = c.variables.root == nullptr ? std::map<std::string, SourceSpan>()
-                                                    : c.variables.root->declared;
+  const Declared declared = declared_so_far(c);
   for (std::int64_t i = 0; i < scan.over.size; ++i) {
     if (!may_go_on(c.limits, c.units, scan.span)) {
       return unknown();
     }
-    if (c.variables.root != nullptr) {
-      c.variables.root->declared = declared;  // all positions use the same variables
-    }
+    declare_again(c, declared);  // all positions use the same variables
     const Value x = position_of(scan, xs, i, parts);
     auto next = is_unknown(x) ? std::nullopt : step(scan, carry, x);
     if (!next) {

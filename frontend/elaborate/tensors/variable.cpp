@@ -39,6 +39,28 @@ void declared_twice(const Declaration& declaration, SourceSpan first) {
       same_place ? std::vector<Note>() : std::move(notes));
 }
 
+DeclaredBy declared_by(const Declaration& declaration) {
+  const std::vector<CallFrame>& calls = declaration.c.report.calls;
+  return {.call = declaration.call,
+          .number = calls.empty() ? 0 : calls.back().number,
+          .name = declaration.variable.name.span};
+}
+
+// One call has come to it before: in a loop of its body, or by another declaration there.
+void declared_within_call(const Declaration& declaration, SourceSpan first) {
+  const SourceSpan name = declaration.variable.name.span;
+  const bool in_loop = first == name;
+  std::vector<Note> notes{{.span = first, .text = "first declared here"}};
+  declaration.c.report.error(
+      DiagKind::kDuplicateParameter, name,
+      "`" + declaration.path + "` is declared " +
+          (in_loop
+               ? "again by each turn of a loop; declare it before the loop, or, for one of each "
+                 "turn, in a function that the loop calls: `f(…) as \"name_{i}\"`"
+               : "twice by one call; give each its own name"),
+      in_loop ? std::vector<Note>() : std::move(notes));
+}
+
 // The variable that this declaration stands for, if it exists. False in `fits` after an error.
 std::shared_ptr<VariableRecord> find_existing(const Declaration& declaration, bool& fits) {
   Context& c = declaration.c;
@@ -166,10 +188,15 @@ Value declared_value(const Declaration& declaration, const std::optional<Declare
   Context& c = declaration.c;
   const auto earlier = c.variables.root->declared.find(declaration.path);
   if (earlier != c.variables.root->declared.end()) {
-    declared_twice(declaration, earlier->second);
+    const DeclaredBy& first = earlier->second;
+    if (!c.report.calls.empty() && first.number == c.report.calls.back().number) {
+      declared_within_call(declaration, first.name);
+    } else {
+      declared_twice(declaration, first.call);
+    }
     return unknown();
   }
-  c.variables.root->declared.emplace(declaration.path, declaration.call);
+  c.variables.root->declared.emplace(declaration.path, declared_by(declaration));
   bool fits = true;
   std::shared_ptr<VariableRecord> record = find_existing(declaration, fits);
   if (!fits) {

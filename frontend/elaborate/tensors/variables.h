@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -16,14 +17,22 @@ namespace mtf::host {
 
 // Whose variables are declared: a model or another entry, an optimizer for one param, or a call at
 // top level. Within one run of its body each path is declared once.
+struct DeclaredBy {
+  SourceSpan call;
+  std::uint64_t number = 0;  // of the call, among all
+  SourceSpan name;           // in the declaration
+};
+
+using Declared = std::map<std::string, DeclaredBy>;  // by path
+
 struct Root {
-  const ast::Fn* owner = nullptr;              // null for a call at top level
-  bool is_placed = false;                      // below a path that is given, whoever calls
-  SourceSpan call;                             // at top level
-  bool is_named = true;                        // false: a call at top level without `as`
-  SourceSpan as;                               // a name given to a call of what owns its variables
-  std::map<std::string, SourceSpan> declared;  // path to the call that declared it
-  bool is_refused = false;                     // an error was reported; nothing can be declared
+  const ast::Fn* owner = nullptr;  // null for a call at top level
+  bool is_placed = false;          // below a path that is given, whoever calls
+  SourceSpan call;                 // at top level
+  bool is_named = true;            // false: a call at top level without `as`
+  SourceSpan as;                   // a name given to a call of what owns its variables
+  Declared declared;
+  bool is_refused = false;  // an error was reported; nothing can be declared
 };
 
 // One position of a dim of `each`, which may differ along others.

@@ -119,6 +119,20 @@ let a = net(x)
       other.errors()[0].starts_with("8:10 duplicate-parameter: `net/w` is declared by two calls"));
 }
 
+TEST_CASE("a param in a loop is told as that, and not as another call") {
+  Bench bench;
+  bench.run(R"(dim io = 3
+model net(x: f32[io]) {
+  for i in 0..2 { param w : f32[io] = ones }
+  return x
+}
+let a = net(ones([io]))
+)");
+  REQUIRE(bench.errors().size() == 1);
+  CHECK(bench.errors()[0].starts_with(
+      "3:25 duplicate-parameter: `net/w` is declared again by each turn of a loop; "));
+}
+
 TEST_CASE("minimize updates every param that the loss depends on, in declaration order") {
   Bench bench;
   bench.run(std::string(kDense) + R"(fn momentum(p, g, lr = 0.1) {
