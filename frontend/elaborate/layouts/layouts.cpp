@@ -66,10 +66,10 @@ bool has_axis(Reporter& report, const Mesh& mesh, const ast::Name& axis) {
     return true;
   }
   const Suggestion suggestion = suggest(axis.text, names_of(mesh.axes));
-  report.error(
-      DiagKind::kUnknownAxis, axis.span,
-      "the mesh " + mtf::to_string(mesh) + " has no axis `" + axis.text + "`" + suggestion.text,
-      {{.span = mesh.span, .text = "the mesh is declared here"}}, suggestion.fix);
+  report.error(DiagKind::kUnknownAxis, axis.span,
+               "the mesh " + mtf::to_string(mesh) + " has no axis `" + axis.text + "`" +
+                   (suggestion.text.empty() ? "; `()` stands for none" : suggestion.text),
+               {{.span = mesh.span, .text = "the mesh is declared here"}}, suggestion.fix);
   return false;
 }
 

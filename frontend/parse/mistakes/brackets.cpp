@@ -99,7 +99,9 @@ std::string bracket_slip(const Scene& scene) {
   }
   if (scene.type(0) == MtfParser::OPEN_BRACKET && scene.type(-1) == MtfParser::ARROW &&
       scene.expects(MtfParser::STAR)) {
-    return "several axes stand in parentheses, as in `batch -> (x, y)`";
+    return scene.type(1) == MtfParser::CLOSE_BRACKET
+               ? "axes stand in parentheses; `()` stands for none"
+               : "several axes stand in parentheses, as in `batch -> (x, y)`";
   }
   const std::ptrdiff_t open = opener(scene);
   if (open == 0 || scene.type(open) != MtfParser::OPEN_BRACKET) {

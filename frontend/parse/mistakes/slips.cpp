@@ -125,6 +125,14 @@ std::string head_slip(const Scene& scene) {
   return {};
 }
 
+// layout a on grid { * -> rows }
+std::string rule_head_slip(const Scene& scene) {
+  return scene.type(0) == MtfParser::STAR && scene.type(1) == MtfParser::ARROW
+             ? "a rule begins with the name of a dim; `*` stands behind its `->`, last, for the "
+               "axes that a tensor leaves unused"
+             : "";
+}
+
 // f"a is {a}"
 std::string string_slip(const Scene& scene) {
   const bool touches = scene.type(0) == MtfParser::STRING_BEGIN &&
@@ -323,7 +331,7 @@ std::string explain_slip(const Source& source, std::span<const Token> tokens,
                          const Mistake& mistake) {
   const Scene scene{.source = source, .tokens = tokens, .mistake = mistake};
   for (const auto& recognise :
-       {import_slip, statement_slip, head_slip, string_slip, word_slip, number_slip,
+       {import_slip, statement_slip, rule_head_slip, head_slip, string_slip, word_slip, number_slip,
         comparison_slip, bracket_slip, sign_slip, layout_slip, function_slip, structure_slip}) {
     if (std::string text = recognise(scene); !text.empty()) {
       return text;

@@ -173,6 +173,10 @@ std::string checkpoint_slip(const Scene& scene) {
   if (is_second && scene.token(head_at(scene) + 1).type != MtfParser::STRING_BEGIN) {
     return takes_a_path(is_save);
   }
+  if (is_second && scene.type(0) == MtfParser::STRING_BEGIN) {
+    return is_save ? "`save` writes one file; a text beside the variables is its `note = \"…\"`"
+                   : "`restore` reads one file; the variables that it reads stand behind `as`";
+  }
   if (!ends_operand(scene.type(-1))) {
     return {};
   }
