@@ -69,6 +69,15 @@ bool has_tensors(const OpDef& op) {
   });
 }
 
+// m.safetensors: what would be a member is the end of a file's name.
+std::string_view file_ending(const ast::Postfix& postfix) {
+  constexpr std::array<std::string_view, 5> kEndings = {"safetensors", "npy", "csv", "txt", "mtf"};
+  const auto* member = std::get_if<ast::Member>(&postfix.suffixes.front().node);
+  const auto found =
+      member == nullptr ? kEndings.end() : std::ranges::find(kEndings, member->name.text);
+  return found == kEndings.end() ? std::string_view() : *found;
+}
+
 }  // namespace
 
 // What is said of a name that is a module, or in one.
@@ -297,8 +306,15 @@ void Resolver::index(const ast::Index& index) {
 }
 
 void Resolver::postfix(const ast::Postfix& postfix) {
-  expr(*postfix.base);
   const ast::NameRef* base = ast::as_name(*postfix.base);
+  if (const std::string_view ending = file_ending(postfix);
+      base != nullptr && !ending.empty() && !is_known(base->text)) {
+    c_.report.error(DiagKind::kUnknownName, postfix.base->span,
+                    "nothing is called `" + base->text + "` here; a path stands in quotes: `\"" +
+                        base->text + "." + std::string(ending) + "\"`");
+    return;
+  }
+  expr(*postfix.base);
   const bool is_builtin = base != nullptr && find(base->text).known == nullptr;
   const OpDef* op = is_builtin ? find_op(c_.units.ops, base->text) : nullptr;
   // Of an operation, each parameter says it.
