@@ -89,7 +89,7 @@ void CheckpointFile::open_index(const std::string& path) {
   std::string text;
   problem_ = file.problem();
   if (problem_.empty() && file.size() > kMaxHeader) {
-    problem_ = "has an index of " + std::to_string(file.size()) + " bytes";
+    problem_ = "has an index of " + plural(file.size(), "byte");
   }
   if (problem_.empty()) {
     text.resize(static_cast<std::size_t>(file.size()));
@@ -177,7 +177,7 @@ std::string CheckpointFile::open_header(Part& part, const std::string& path) {
     return kNone;
   }
   if (length > room) {
-    return "is torn: its header has " + std::to_string(length) + " bytes, and the file " +
+    return "is torn: its header has " + plural(length, "byte") + ", and the file " +
            std::to_string(file.size());
   }
   std::string json(static_cast<std::size_t>(length), '\0');
@@ -275,8 +275,9 @@ std::string CheckpointFile::damage_of(const Part& part, std::int64_t chunk) {
   for (const FileTensor& tensor : part.header.tensors) {
     others += tensor.end > begin && tensor.begin < end ? 1 : 0;
   }
-  return "is damaged: " + std::to_string(end - begin) + " bytes are not what was written, in " +
-         in_backticks(first->name) + (others > 0 ? " and " + std::to_string(others) + " more" : "");
+  return "is damaged: " + plural(end - begin, "byte") + (end - begin == 1 ? " is" : " are") +
+         " not what was written, in " + in_backticks(first->name) +
+         (others > 0 ? " and " + std::to_string(others) + " more" : "");
 }
 
 // Those that the tensors lie in; none of a part without checksums.

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "ir/support/diag.h"
+#include "ir/support/number.h"
 #include "runtime/checkpoint/json_reader.h"
 #include "runtime/vector_math/unsigned.h"
 
@@ -104,7 +105,7 @@ std::string problem_of_place(const FileTensor& tensor, std::int64_t begin,
   const WordType* type = type_of_word(tensor.dtype);
   if (type != nullptr && bytes_of_tensor(tensor, type->bytes) != tensor.end - tensor.begin) {
     return "has a header that cannot be right: " + name + " has " +
-           std::to_string(tensor.end - tensor.begin) + " bytes, which are not those of its shape";
+           plural(tensor.end - tensor.begin, "byte") + ", not those of its shape";
   }
   return "";
 }
@@ -118,9 +119,10 @@ std::string problem_of_places(const SafetensorsHeader& header, std::int64_t data
     }
     begin = tensor.end;
   }
-  return begin == data_bytes ? ""
-                             : "has " + std::to_string(data_bytes - begin) +
-                                   " bytes behind its last tensor that are of none";
+  const std::int64_t rest = data_bytes - begin;
+  return rest == 0 ? ""
+                   : "has " + plural(rest, "byte") + " behind its last tensor that " +
+                         (rest == 1 ? "is" : "are") + " of none";
 }
 
 std::string repeated_name(const SafetensorsHeader& header) {

@@ -106,6 +106,7 @@ TEST_CASE("a header has to agree with itself and with the file") {
   CHECK(problem_of("{}", 0).empty());
   CHECK(problem_of("{" + a + "}", 4).starts_with("is torn"));
   CHECK(problem_of("{" + a + "}", 12).starts_with("has 4 bytes behind"));
+  CHECK(problem_of("{" + a + "}", 9) == "has 1 byte behind its last tensor that is of none");
   CHECK(problem_of("{" + a + "," + a + "}", 8).starts_with("names `a` twice"));
   CHECK(problem_of(R"({"a":{"dtype":"F32","shape":[3],"data_offsets":[0,8]}})", 8)
             .find("not those of its shape") != std::string::npos);
