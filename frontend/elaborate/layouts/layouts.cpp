@@ -61,14 +61,16 @@ std::optional<Mesh> mesh_for(Reporter& report, const Layouts& layouts, const Nam
   return mesh == nullptr ? std::nullopt : std::optional(*mesh);
 }
 
-bool has_axis(Reporter& report, const Mesh& mesh, const ast::Name& axis) {
+// `otherwise`: what else may stand there.
+bool has_axis(Reporter& report, const Mesh& mesh, const ast::Name& axis,
+              std::string_view otherwise = "") {
   if (mesh.find(axis.text)) {
     return true;
   }
   const Suggestion suggestion = suggest(axis.text, names_of(mesh.axes));
   report.error(DiagKind::kUnknownAxis, axis.span,
                "the mesh " + mtf::to_string(mesh) + " has no axis `" + axis.text + "`" +
-                   (suggestion.text.empty() ? "; `()` stands for none" : suggestion.text),
+                   (suggestion.text.empty() ? std::string(otherwise) : suggestion.text),
                {{.span = mesh.span, .text = "the mesh is declared here"}}, suggestion.fix);
   return false;
 }
@@ -87,7 +89,7 @@ std::optional<Axes> axes_of(Reporter& report, const ast::Rule& rule, const Mesh&
       }
       continue;
     }
-    if (!has_axis(report, mesh, target.axis)) {
+    if (!has_axis(report, mesh, target.axis, "; `()` stands for none")) {
       return std::nullopt;
     }
     const std::optional<AxisId> axis = mesh.find(target.axis.text);

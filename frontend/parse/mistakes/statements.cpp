@@ -162,20 +162,29 @@ std::string option_form(const Scene& scene, bool is_save) {
          std::string(value) + "`";
 }
 
+// save net, "x.safetensors"   save "x.safetensors", "a note"
+std::string second_part(const Scene& scene, bool is_save) {
+  if (scene.type(-1) != MtfParser::COMMA || !scene.expects(MtfParser::NAME)) {
+    return {};
+  }
+  if (scene.token(head_at(scene) + 1).type != MtfParser::STRING_BEGIN) {
+    return takes_a_path(is_save);
+  }
+  if (scene.type(0) != MtfParser::STRING_BEGIN) {
+    return {};
+  }
+  return is_save ? "`save` writes one file; a text beside the variables is its `note = \"…\"`"
+                 : "`restore` reads one file; the variables that it reads stand behind `as`";
+}
+
 // save net to "x.safetensors"   restore "x.safetensors" as "net/*" cast = true
-// save net, "x.safetensors"
 std::string checkpoint_slip(const Scene& scene) {
   const bool is_save = is_head(scene, MtfParser::SAVE);
   if (!(is_save || is_head(scene, MtfParser::RESTORE))) {
     return {};
   }
-  const bool is_second = scene.type(-1) == MtfParser::COMMA && scene.expects(MtfParser::NAME);
-  if (is_second && scene.token(head_at(scene) + 1).type != MtfParser::STRING_BEGIN) {
-    return takes_a_path(is_save);
-  }
-  if (is_second && scene.type(0) == MtfParser::STRING_BEGIN) {
-    return is_save ? "`save` writes one file; a text beside the variables is its `note = \"…\"`"
-                   : "`restore` reads one file; the variables that it reads stand behind `as`";
+  if (std::string text = second_part(scene, is_save); !text.empty()) {
+    return text;
   }
   if (!ends_operand(scene.type(-1))) {
     return {};
