@@ -79,12 +79,17 @@ bool fit_groups(const OpCall& call, std::vector<Dim>& x, std::vector<Dim>& k, Di
   if (groups == 1) {
     return true;
   }
+  if (groups < 1) {
+    diags.error(DiagKind::kBadArgument, call.span,
+                spelled(call) + " of " + std::to_string(groups) + " groups; it is at least 1");
+    return false;
+  }
   const std::optional<Grouped> dims = grouped(call, x, k, diags);
   if (!dims) {
     return false;
   }
   const std::int64_t part = dims->of_k ? dims->of_k->size : 1;
-  if (groups < 1 || dims->of_x.size % groups != 0 || dims->of_x.size / groups != part ||
+  if (dims->of_x.size % groups != 0 || dims->of_x.size / groups != part ||
       dims->out.size % groups != 0) {
     const std::string times = std::to_string(groups);
     diags.error(

@@ -169,13 +169,6 @@ bool take_sizes(const OpCall& call, WindowAxes& axes, DiagSink& diags) {
 
 bool take_padding(const OpCall& call, bool up, WindowAxes& axes, DiagSink& diags) {
   const auto* word = call.args.get<std::string>("padding");
-  if (word != nullptr && *word != "same" && *word != "valid") {
-    diags.error(DiagKind::kBadArgument, call.span,
-                "`padding` of " + spelled(call) + " is \"" + *word +
-                    "\"; it is \"same\", \"valid\", one number, a number for each dim, or "
-                    "[[before, behind], ..]");
-    return false;
-  }
   if (word != nullptr) {
     for (WindowAxis& axis : axes) {
       if (up && axis.big.size == 0) {

@@ -15,11 +15,6 @@ std::optional<TensorType> pool_type(OpCall& call, DiagSink& diags) {
     call.args.set("by", std::string("max"));
   }
   const std::string by = text_arg(call.args, "by");
-  if (by != "max" && by != "min" && by != "sum" && by != "mean") {
-    diags.error(DiagKind::kBadArgument, call.span,
-                "`by` of `pool` is \"" + by + R"("; it is "max", "min", "mean" or "sum")");
-    return std::nullopt;
-  }
   const Accepts what = by == "mean" ? Accepts::kFloats : Accepts::kNumbers;
   return check_operand(call, 0, what, diags) ? pooled_type(call, false, diags) : std::nullopt;
 }

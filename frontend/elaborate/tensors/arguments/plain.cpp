@@ -94,7 +94,9 @@ std::optional<ArgValue> checked_choice(const OpCallSite& site, const OpParam& pa
   const std::vector<std::string> names(param.choices.begin(), param.choices.end());
   site.c.report.error(DiagKind::kBadArgument, span,
                       "`" + std::string(param.name) + "` of `" + std::string(site.op.name) +
-                          "` is one of " + choices + suggest(text, names).text);
+                          "` is " +
+                          (param.kind == ParamKind::kInts ? "an int, a list of ints, or " : "") +
+                          "one of " + choices + suggest(text, names).text);
   return std::nullopt;
 }
 
