@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "ir/builder.h"
+#include "ir/support/number.h"
 #include "stdlib/ops/ops.h"
 #include "stdlib/ops/random/draw.h"
 #include "stdlib/ops/rules.h"
@@ -16,8 +17,8 @@ bool check_share(const OpCall& call, std::string_view name, double share, bool w
     return true;
   }
   diags.error(DiagKind::kBadArgument, call.span,
-              spelled(call) + " with `" + std::string(name) + "` outside of 0 to 1" +
-                  (share == 1 ? "; 1 would leave nothing" : ""));
+              spelled(call) + " with `" + std::string(name) + "` " + shortest(share) +
+                  ", outside of 0 to 1" + (share == 1 ? "; 1 would leave nothing" : ""));
   return false;
 }
 
@@ -107,9 +108,11 @@ std::optional<TensorType> categorical_type(OpCall& call, DiagSink& diags) {
   if (!dim || !check_operand(call, 0, Accepts::kFloats, diags)) {
     return std::nullopt;
   }
-  if (!(real_arg(call.args, "temperature", 1) >= 0)) {
+  const double temperature = real_arg(call.args, "temperature", 1);
+  if (!(temperature >= 0)) {
     diags.error(DiagKind::kBadArgument, call.span,
-                "`categorical` with a negative `temperature`; 0 takes the likeliest class");
+                "`categorical` with `temperature` " + shortest(temperature) +
+                    ", which is negative; 0 takes the likeliest class");
     return std::nullopt;
   }
   return TensorType{.dtype = DType::kI32, .shape = call.operands[0].shape.without(dim->name)};

@@ -60,7 +60,8 @@ std::optional<TensorType> spread_type(OpCall& call, DiagSink& diags) {
   const double stddev = real_arg(call.args, "stddev", 1);
   const double mean = real_arg(call.args, "mean", 0);
   if (!(stddev >= 0)) {
-    diags.error(DiagKind::kBadArgument, call.span, spelled(call) + " with a negative `stddev`");
+    diags.error(DiagKind::kBadArgument, call.span,
+                spelled(call) + " with `stddev` " + shortest(stddev) + ", which is negative");
     return std::nullopt;
   }
   if (stddev == 0 && mean != 0) {  // normal([io], 0, 1), as others order them

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "ir/builder.h"
+#include "ir/support/number.h"
 #include "stdlib/ops/ops.h"
 #include "stdlib/ops/random/draw.h"
 #include "stdlib/ops/rules.h"
@@ -17,15 +18,18 @@ namespace mtf::ops {
 namespace {
 
 std::optional<TensorType> uniform_type(OpCall& call, DiagSink& diags) {
-  if (real_arg(call.args, "low", 0) > real_arg(call.args, "high", 1)) {
-    diags.error(DiagKind::kBadArgument, call.span, "`uniform` with `low` above `high`");
+  const double low = real_arg(call.args, "low", 0);
+  const double high = real_arg(call.args, "high", 1);
+  if (low > high) {
+    diags.error(DiagKind::kBadArgument, call.span,
+                "`uniform` with `low` " + shortest(low) + " above `high` " + shortest(high));
     return std::nullopt;
   }
   std::optional<TensorType> type = drawn_float_type(call, diags);
   const bool is_single = type && wide_of(type->dtype) == DType::kF32;
   const double most =
       is_single ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max();
-  if (type && !(real_arg(call.args, "high", 1) - real_arg(call.args, "low", 0) <= most)) {
+  if (type && !(high - low <= most)) {
     diags.error(DiagKind::kOverflow, call.span,
                 "`uniform` with `high` further above `low` than " +
                     std::string(to_string(wide_of(type->dtype))) + " reaches");

@@ -149,7 +149,7 @@ TEST_CASE_METHOD(Fixture, "tensors that are made from too little or too much") {
   CHECK(s.error_of("zeros", {}) ==
         "`zeros` without a shape, as in `zeros([batch, io])` [missing-argument]");
   CHECK(s.error_of("normal", {}, args("shape", shape({}), "stddev", -1.0)) ==
-        "`normal` with a negative `stddev` [bad-argument]");
+        "`normal` with `stddev` -1, which is negative [bad-argument]");
   CHECK(s.error_of("uniform", {}, args("shape", shape({}), "dtype", DType::kI32)) ==
         "`uniform` of i32; it draws floats, which `cast` makes whole [dtype-mismatch]");
   CHECK(s.error_of("const", {},
