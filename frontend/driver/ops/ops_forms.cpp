@@ -292,16 +292,27 @@ std::string result_text(const OpDef& op) {
   return sample(*to) == "[dims]" ? " -> [dims]" : " -> other";
 }
 
+// How many parameters a call without names gives: what stands before one that is needed comes
+// along.
+std::size_t count_in_order(const OpDef& op) {
+  const auto last = std::find_if(op.params.rbegin(), op.params.rend(), [](const OpParam& param) {
+    return is_positional(param) && !is_result(param);
+  });
+  return static_cast<std::size_t>(op.params.rend() - last);
+}
+
 // `result`: with the dims after `->`, and then without `over`, which would say the same.
 std::string call_text(const OpDef& op, bool result) {
   std::vector<std::string> positional;
   std::vector<std::string> named;
-  for (const OpParam& param : op.params) {
+  const std::size_t in_order = count_in_order(op);
+  for (std::size_t i = 0; i < op.params.size(); ++i) {
+    const OpParam& param = op.params[i];
     const bool is_said = result && param.name == "over" && !param.required;
     if (is_result(param)) {
       continue;
     }
-    if (is_positional(param)) {
+    if (i < in_order && param.name != "over") {
       positional.push_back(positional_text(op, param));
     } else if (!is_said) {
       named.push_back(std::string(param.name) + " = " + sample(param));
