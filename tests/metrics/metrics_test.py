@@ -12,6 +12,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 import xml.etree.ElementTree
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
@@ -219,9 +220,11 @@ def check_wrong(folder):
             ("none.csv", "step,loss\n1.5,2\n", "its only row has not a whole number for `step` and other numbers"
                                                " beside it")]:
         pathlib.Path(folder, name).write_text(text, encoding="utf-8")
-        said = run(folder, "watch", "--once", name).stdout
-        if not said.startswith(f"no metrics yet: {wanted}\n`mtf run PROGRAM --metrics FILE` writes"):
-            fail(f"of {text!r} is said", said)
+        done = run(folder, "watch", "--once", "--plot", "none.svg", name, status=1)
+        if f"error: `{name}` has no metrics: {wanted}; `mtf run PROGRAM --metrics FILE` writes" not in done.stderr:
+            fail(f"of {text!r} is said", done.stderr)
+        if done.stdout or pathlib.Path(folder, "none.svg").exists():
+            fail(f"of {text!r} is drawn", done.stdout)
 
 
 def check_watch(folder):
@@ -322,24 +325,31 @@ def check_event_curves(folder):
         fail("the curves of a folder of runs", drawn)
     (runs / "deep" / "other" / "events.out.tfevents.1.host").write_bytes(b"torn")
     (runs / "deep" / "other" / "events.out.tfevents.2.host").write_bytes(foreign_event(0, note=("text", b"long")))
-    if not watch("runs/deep").startswith("no metrics yet: there are no numbers in 1 event\n"):
-        fail("events without numbers", watch("runs/deep"))
+    said = run(folder, "watch", "--once", "runs/deep", status=1).stderr
+    if "error: `runs/deep` has no metrics: there are no numbers in 1 event; `mtf run" not in said:
+        fail("events without numbers", said)
 
 
 def follow(folder):
-    """On a terminal it draws what is added, until it is interrupted."""
+    """On a terminal it waits for the first, draws what is added, and what comes when the file is rotated."""
     path = pathlib.Path(folder, "grows.jsonl")
-    path.write_text('{"step":0,"loss":4}\n{"step":1,"loss":2}\n', encoding="utf-8")
+    path.write_text("", encoding="utf-8")
     master, end = pty.openpty()
     with subprocess.Popen([MTF, "watch", str(path)], stdin=subprocess.DEVNULL, stdout=end, stderr=end) as process:
         os.close(end)
         shown = b""
-        for last, added in [(b"step 1, loss 2", '{"step":7,"loss":1.5}\n{"step":8,"lo'), (b"step 7, loss 1.5", None)]:
+        for last, added in [(b"no metrics yet: the file is empty", '{"step":0,"loss":4}\n{"step":1,"loss":2}\n'),
+                            (b"step 1, loss 2", '{"step":7,"loss":1.5}\n{"step":8,"lo'), (b"step 7, loss 1.5", None)]:
             while last not in shown:
                 shown += os.read(master, 65536)
             if added:
                 with open(path, "a", encoding="utf-8") as file:
                     file.write(added)
+        path.rename(path.with_name("old.jsonl"))
+        time.sleep(1.2)  # it looks twice a second
+        path.write_text('{"step":9,"loss":0.5}\n', encoding="utf-8")
+        while b"step 9, loss 0.5" not in shown:
+            shown += os.read(master, 65536)
         process.terminate()
     os.close(master)
 

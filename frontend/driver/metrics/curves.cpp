@@ -150,10 +150,12 @@ Curves read_curves(const std::string& path) {
                          : Curves{.curves = {}, .problem = std::move(problem), .found = {}};
 }
 
-std::uintmax_t metrics_size(const std::string& path) {
+std::optional<std::uintmax_t> metrics_size(const std::string& path) {
   std::error_code ignored;
   if (!std::filesystem::is_directory(path, ignored)) {
-    return std::filesystem::file_size(path, ignored);
+    std::error_code problem;
+    const std::uintmax_t size = std::filesystem::file_size(path, problem);
+    return problem ? std::nullopt : std::optional(size);
   }
   std::uintmax_t size = 0;
   for (const EventRun& run : event_runs(path)) {

@@ -40,8 +40,13 @@ struct Curves {
 // Of x.jsonl, x.csv, or a folder with event files of TensorBoard in it or below it. What is not
 // whole is left out, as is what is no number.
 [[nodiscard]] Curves read_curves(const std::string& path);
-// In bytes; what grows or is written anew has another.
-[[nodiscard]] std::uintmax_t metrics_size(const std::string& path);
+// In bytes; what grows or is written anew has another. nullopt: it is not there.
+[[nodiscard]] std::optional<std::uintmax_t> metrics_size(const std::string& path);
+
+// What is said where there are none.
+inline constexpr std::string_view kWritesMetrics =
+    "`mtf run PROGRAM --metrics FILE` writes a line for each step that trains, and for "
+    "`metric(\"name\", value)`";
 
 struct CurveStyle {
   std::size_t columns = 80;

@@ -185,11 +185,9 @@ std::string curves_text(const Curves& curves, const CurveStyle& style) {
     last += ", " + shown_name(curve.name, style) + " " +
             (curve.not_finite ? "not finite" : significant(value, kTextDigits));
   }
-  return curves.curves.empty() ? "no metrics yet: " + curves.found +
-                                     "\n`mtf run PROGRAM --metrics FILE` writes a line for each "
-                                     "step that trains, and "
-                                     "for `metric(\"name\", value)`\n"
-                               : text + "step " + count_text(step) + last + "\n";
+  return curves.curves.empty()
+             ? "no metrics yet: " + curves.found + "\n" + std::string(kWritesMetrics) + "\n"
+             : text + "step " + count_text(step) + last + "\n";
 }
 
 }  // namespace mtf

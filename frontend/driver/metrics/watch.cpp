@@ -1,8 +1,9 @@
 // `mtf watch`: the curves of runs, drawn anew when their files have grown.
 
 #include <chrono>
-#include <csignal>
+#include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <thread>
 #include <unistd.h>
 
@@ -22,6 +23,12 @@ bool draw_once(Workspace& workspace, bool follows) {
     workspace.diags.error(DiagKind::kFile, {}, in_backticks(options.file) + " " + curves.problem);
     return false;
   }
+  if (curves.curves.empty() && !follows) {  // nothing comes any more
+    workspace.diags.error(DiagKind::kFile, {},
+                          in_backticks(options.file) + " has no metrics: " + curves.found + "; " +
+                              std::string(kWritesMetrics));
+    return false;
+  }
   if (!options.plot.empty()) {
     const std::string problem = put_picture(options.plot, curves_svg(curves, options.file));
     if (!problem.empty()) {
@@ -39,18 +46,19 @@ bool draw_once(Workspace& workspace, bool follows) {
 
 Outcome watch(Workspace& workspace) {
   const bool follows = !workspace.options.once && isatty(STDOUT_FILENO) == 1;
-  std::uintmax_t drawn = 0;
-  bool is_drawn = false;
+  std::optional<std::uintmax_t> drawn;
   while (true) {  // a follower ends by a signal
-    const std::uintmax_t size = metrics_size(workspace.options.file);
-    if ((!is_drawn || size != drawn) && !draw_once(workspace, follows)) {
-      return outcome_of(workspace, workspace.diags);
+    const std::optional<std::uintmax_t> size = metrics_size(workspace.options.file);
+    // A file that was drawn and is gone is rotated, or written anew: its picture stays meanwhile.
+    if (!drawn || (size && size != drawn)) {
+      if (!draw_once(workspace, follows)) {
+        return outcome_of(workspace, workspace.diags);
+      }
+      drawn = size;
     }
     if (!follows) {
       return {};
     }
-    is_drawn = true;
-    drawn = size;
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
   }
 }
