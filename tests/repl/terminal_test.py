@@ -162,6 +162,19 @@ def ended_by(number, status):
     return step
 
 
+def suspended(term):
+    """Ctrl-Z at a prompt, in a shell that has it go on at once."""
+    term.ends("\x04", 0)
+    term.program = "/bin/bash"
+    term.start(["-mc", f"{MTF} repl; echo stopped; fg"])
+    term.edited()
+    term.send("40 +\x1a")
+    term.wait("stopped\r\n")
+    term.wait(PROMPT)
+    term.contains("it goes on", term.keys(" 2\r"), "42\r\n")
+    term.ends("\x04", 0)
+
+
 SPLIT = [ask("dim n = 8"), ask("mesh line = [x: 2]"), ask("layout split on line { n -> x }"),
          ask(":layout split", "in use: split"), ask("let v = ones([n])")]
 NAMED = [ask("dim batch = 8, hidden_units = 4"), ask("mesh grid = [rows: 2, cols: 2]"),
@@ -220,6 +233,17 @@ SCENARIOS = {
     "members of a module": [*NAMED, lists("optim.\t", 80, "optim.sgd")],
     "an option of an operation": [*NAMED, lists("sum(weights, o\t", 80, "over = ")],
     "with its type": [*NAMED, lists("w\t", 80, "weights  f32[batch 8/rows, hidden_units 4]", "where")],
+    "of two letters the same half": [ask("dim q_ö = 2, q_ü = 3"), lists("q_\t", 80, "q_ö", "q_ü"),
+                                     ask("q_ü", "q_ü 3\r\n")],
+    "in the braces of a string": [*NAMED, ask("print \"\\\" {1} {sum(weig\t)}\"", "32\r\n")],
+    "behind a comment": [*NAMED, ask("40 + 2 # \" weig\t", "42\r\n")],
+    "a command behind blanks": [*NAMED, ask("  :layout th\t", "in use: thin")],
+    "of a command in short": [*NAMED, ask(":l thi\t", "short for several"), ask(":lay th\t", "in use: thin"),
+                              lists(":p --r\t", 80, "--rank", "--rules")],
+    "what a command takes": [
+        *NAMED, ask(":help wha\t", ":what-if RULES"), ask(":json of\t"), ask(":ranks of\t", "in this process"),
+        keys(":mesh c\t", until="ols"), keys("\x03"), keys(":why coll\t", until="ectives"), keys("\x03"),
+        ask(":vars s\t"), keys(":undo s\t", until="\x07"), keys("\x03")],
     "a file": [file("saved_long_name.mtf", "let loaded = 3\n"),
                ask(":load saved_lo\t", "1 statement"), ask("loaded", "3\r\n")],
     "an indent": [ask("\t1 + 1", "2\r\n")],
@@ -259,6 +283,7 @@ SCENARIOS = {
                          keys("fn f(x) {\r", until="...> "), dropped("  return x")],
     "Ctrl-C drops half a function": [keys("fn f(x) {\r", until="...> "), keys("\x03", "^C"),
                                      ask("1 + 1", "2\r\n")],
+    "Ctrl-Z": [suspended],
     "Ctrl-D": [ends()],
     "Ctrl-D in half a function": [
         keys("fn f(x) {\r", until="...> "),

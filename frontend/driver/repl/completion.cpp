@@ -22,15 +22,38 @@ bool is_of_word(char letter) {
   return std::isalnum(byte) != 0 || letter == '_' || byte >= 0x80;
 }
 
-// Where the string begins that the cursor is in; npos: in none.
-std::size_t open_string(std::string_view line) {
-  std::size_t open = std::string_view::npos;
+constexpr std::size_t kNowhere = std::string_view::npos;
+
+// What the end of a line is in: a comment, a string, whose text begins at `string`, or neither, as
+// in the braces of one.
+struct Place {
+  bool is_comment = false;
+  std::size_t string = kNowhere;
+};
+
+Place place_at_end(std::string_view line) {
+  struct Level {
+    std::size_t string = kNowhere;
+    int braces = 0;  // of code
+  };
+  std::vector<Level> levels{{}};
   for (std::size_t i = 0; i < line.size(); ++i) {
-    if (line[i] == '"') {
-      open = open == std::string_view::npos ? i : std::string_view::npos;
+    const bool is_code = levels.back().string == kNowhere;
+    if (line[i] == '\\' && !is_code) {
+      ++i;
+    } else if (line[i] == '#' && is_code) {
+      return {.is_comment = true};
+    } else if (line[i] == '"' && is_code) {
+      levels.push_back({.string = i + 1});
+    } else if (line[i] == '"' || (line[i] == '}' && is_code && levels.back().braces == 0)) {
+      levels.resize(std::max<std::size_t>(levels.size() - 1, 1));
+    } else if (line[i] == '{' && !is_code) {
+      levels.emplace_back();
+    } else if (is_code && (line[i] == '{' || line[i] == '}')) {
+      levels.back().braces += line[i] == '{' ? 1 : -1;
     }
   }
-  return open;
+  return {.string = levels.back().string};
 }
 
 // The operation in whose parentheses the cursor is; null for none.
@@ -51,25 +74,24 @@ const OpDef* call_around(std::string_view line) {
 
 class Collector {
  public:
-  Collector(Repl& repl, std::string_view line) : repl_(repl), line_(line) {}
+  Collector(Repl& repl, std::string_view line)
+      : repl_(repl), line_(line.substr(std::min(line.find_first_not_of(" \t"), line.size()))) {}
 
   Candidates run() {
     const std::size_t blank = line_.find(' ');
-    const std::size_t quote = open_string(line_);
     const bool is_command = line_.starts_with(':');
-    const std::string_view command = is_command ? line_.substr(1, blank - 1) : std::string_view();
+    const Place place = place_at_end(line_);
     if (is_command && blank == std::string_view::npos) {
       result_.word = line_.size();
-      for (const ReplCommand& one : repl_commands()) {
-        add(":" + std::string(one.name), std::string(one.says));
-      }
-    } else if (quote != std::string_view::npos) {
-      files(line_.substr(quote + 1));
-    } else if (command == "load" || command == "save") {
-      files(line_.substr(line_.rfind(' ') + 1));
-    } else {
+      commands(":");
+    } else if (place.string != kNowhere) {
+      files(line_.substr(place.string));
+    } else if (is_command) {
+      std::vector<std::string> several;
+      arguments(meant_command(line_.substr(1, blank - 1), several));
+    } else if (!place.is_comment) {
       take_word();
-      command_words(command);
+      line_.starts_with("import ") ? modules() : everything();
     }
     std::ranges::sort(result_.list, {}, &Candidate::text);
     const auto same =
@@ -94,24 +116,64 @@ class Collector {
     result_.word = line_.size() - begin;
   }
 
-  void command_words(std::string_view command) {
+  void commands(const std::string& before) {
+    for (const ReplCommand& one : repl_commands()) {
+      add(before + std::string(one.name), std::string(one.says));
+    }
+  }
+
+  // What `:help` says that the command takes: its words in capitals stand for what they name.
+  void arguments(const ReplCommand* command) {
+    if (command == nullptr || command->takes.empty()) {
+      return;
+    }
+    const auto takes = [&](std::string_view word) {
+      return command->takes.find(word) != std::string_view::npos;
+    };
+    if (takes("FILE")) {
+      files(line_.substr(line_.rfind(' ') + 1));
+      return;
+    }
     const std::size_t dashes = line_.rfind(" --");
-    if (!command.empty() && dashes != std::string_view::npos &&
-        line_.find(' ', dashes + 1) == std::string_view::npos) {
-      options(command);
-    } else if (line_.starts_with("import ")) {
-      modules();
-    } else if (command == "layout" || command == "diff" || command == "what-if") {
+    if (dashes != std::string_view::npos && line_.find(' ', dashes + 1) == std::string_view::npos) {
+      options(command->name);
+      return;
+    }
+    take_word();
+    if (takes("ENTRY")) {
+      entries();
+    }
+    if (takes("RULES") || takes("A B")) {
       layouts();
       dims_and_axes();
-    } else if (command == "plan" || command == "cost" || command == "search") {
-      for (const Entry& entry : repl_.planned().session().entries()) {
-        add(entry.name, "an entry");
-      }
-    } else if (command == "ops") {
+    } else if (takes("SIZES")) {
+      axes();
+    } else if (takes("COMMAND")) {
+      commands("");
+    } else if (takes("off")) {
+      switches(takes("on|"));
+    } else if (command->name == "ops") {
       operations();
-    } else {
+    } else if (takes("EXPRESSION") || takes("STATEMENT") || takes("VALUE") || takes("CLAUSES") ||
+               command->name == "doc") {
       everything();
+    }
+    if (command->name == "why") {
+      add("memory", "what is held at the peak");
+      add("collectives", "why each of them is there");
+    }
+  }
+
+  void switches(bool has_on) {
+    add("off", "");
+    if (has_on) {
+      add("on", "");
+    }
+  }
+
+  void entries() {
+    for (const Entry& entry : repl_.planned().session().entries()) {
+      add(entry.name, "an entry");
     }
   }
 
@@ -142,6 +204,10 @@ class Collector {
     for (const std::string& dim : repl_.planned().context().names.dims) {
       add(dim, "dim");
     }
+    axes();
+  }
+
+  void axes() {
     for (const Mesh& mesh : repl_.planned().session().meshes()) {
       for (const MeshAxis& axis : mesh.axes) {
         add(axis.name, "axis of " + mesh.name + ", " + std::to_string(axis.size));

@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <clocale>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -95,6 +96,23 @@ unsigned char end_paste(EditLine* editor, int /*key*/) {
   return CC_NORM;
 }
 
+// Ctrl-Z: back to the shell, until it says `fg`. What is edited is there again then.
+unsigned char suspend(EditLine* editor, int /*key*/) {
+  el_set(editor, EL_PREP_TERM, 0);
+  std::fputs(state_of(editor).knows_marks ? kMarksOff : "", stdout);
+  std::fflush(stdout);
+  struct sigaction usual {};
+  usual.sa_handler = SIG_DFL;
+  struct sigaction of_editor {};
+  sigaction(SIGTSTP, &usual, &of_editor);
+  kill(0, SIGTSTP);  // all that the shell started with it
+  sigaction(SIGTSTP, &of_editor, nullptr);
+  std::fputs(state_of(editor).knows_marks ? kMarksOn : "", stdout);
+  std::fflush(stdout);
+  el_set(editor, EL_PREP_TERM, 1);
+  return CC_REDISPLAY;
+}
+
 unsigned char do_nothing(EditLine* /*editor*/, int /*key*/) {
   return CC_NORM;
 }
@@ -121,6 +139,10 @@ unsigned char complete_word(EditLine* editor, int /*key*/) {
     const auto [end, other] = std::ranges::mismatch(common, candidate.text);
     static_cast<void>(other);
     common.erase(end, common.end());
+  }
+  const std::string& first = found.list.front().text;
+  while (common.size() < first.size() && !begins_code_point(first[common.size()])) {
+    common.pop_back();  // half a letter is none
   }
   if (common.size() > found.word) {
     el_insertstr(editor, common.substr(found.word).c_str());
@@ -179,9 +201,11 @@ void bind_keys(EditLine* editor) {
   el_set(editor, EL_ADDFN, "mtf-drop", "drop the line", drop_line);
   el_set(editor, EL_ADDFN, "mtf-paste", "what follows is pasted", begin_paste);
   el_set(editor, EL_ADDFN, "mtf-pasted", "what follows is typed", end_paste);
+  el_set(editor, EL_ADDFN, "mtf-suspend", "back to the shell", suspend);
   el_set(editor, EL_ADDFN, "mtf-nothing", "do nothing", do_nothing);
   bind(editor, "^I", "mtf-complete");
   bind(editor, "^C", "mtf-drop");
+  bind(editor, "^Z", "mtf-suspend");
   bind(editor, "^R", "em-inc-search-prev");
   bind(editor, "\\e[200~", "mtf-paste");
   bind(editor, "\\e[201~", "mtf-pasted");

@@ -9,21 +9,43 @@
 namespace mtf {
 namespace {
 
-bool help(Repl& repl, const std::string& rest) {
+// Why a word means no command.
+bool refuse_command(Repl& repl, const std::string& word,
+                    const std::vector<std::string>& candidates) {
+  std::string which;
+  for (const std::string& name : candidates) {
+    which += (which.empty() ? "; it may be `:" : "`, `:") + name;
+  }
+  if (!which.empty()) {
+    return repl.refuse(DiagKind::kUnknownName,
+                       "`:" + word + "` is short for several" + which + "`");
+  }
+  std::vector<std::string> names;
+  names.reserve(repl_commands().size());
   for (const ReplCommand& command : repl_commands()) {
-    if (command.name == rest || ":" + std::string(command.name) == rest) {
-      repl.tell(":" + std::string(command.name) + " " + std::string(command.takes) + "   " +
-                    std::string(command.says) + "\n",
-                {{"command", std::string(command.name)},
-                 {"takes", std::string(command.takes)},
-                 {"says", std::string(command.says)}});
-      return true;
-    }
+    names.push_back(":" + std::string(command.name));
   }
-  if (!rest.empty()) {
-    return repl.refuse(DiagKind::kUnknownName, "no command `:" + rest + "`; `:help` lists them");
+  return repl.refuse(
+      DiagKind::kUnknownName,
+      "no command `:" + word + "`" + did_you_mean(":" + word, names, "; `:help` lists them"));
+}
+
+bool help(Repl& repl, const std::string& rest) {
+  if (rest.empty()) {
+    repl.tell(repl_help(), {{"commands", names_of(repl_commands())}, {"help", repl_help()}});
+    return true;
   }
-  repl.tell(repl_help(), {{"commands", names_of(repl_commands())}, {"help", repl_help()}});
+  const std::string word = rest.starts_with(':') ? rest.substr(1) : rest;
+  std::vector<std::string> candidates;
+  const ReplCommand* command = meant_command(word, candidates);
+  if (command == nullptr) {
+    return refuse_command(repl, word, candidates);
+  }
+  const std::string name(command->name);
+  const std::string takes(command->takes);
+  const std::string says(command->says);
+  repl.tell(":" + name + " " + takes + "   " + says + "\n",
+            {{"command", name}, {"takes", takes}, {"says", says}});
   return true;
 }
 
@@ -108,8 +130,13 @@ const ReplCommand* repl_command(std::string_view name) {
   return found == kReplCommands.end() ? nullptr : found;
 }
 
-// By its name, or by the beginning of one alone.
-const ReplCommand* meant(std::string_view word, std::vector<std::string>& candidates) {
+}  // namespace
+
+std::span<const ReplCommand> repl_commands() {
+  return kReplCommands;
+}
+
+const ReplCommand* meant_command(std::string_view word, std::vector<std::string>& candidates) {
   const ReplCommand* found = nullptr;
   for (const ReplCommand& command : kReplCommands) {
     if (command.name == word) {
@@ -121,12 +148,6 @@ const ReplCommand* meant(std::string_view word, std::vector<std::string>& candid
     }
   }
   return candidates.size() == 1 ? found : nullptr;
-}
-
-}  // namespace
-
-std::span<const ReplCommand> repl_commands() {
-  return kReplCommands;
 }
 
 std::string repl_help() {
@@ -153,25 +174,10 @@ bool run_repl_command(Repl& repl, const std::string& text) {
   const std::size_t blank = std::min(line.find_first_of(" \t\n"), line.size());
   const std::string word = line.substr(0, blank);
   std::vector<std::string> candidates;
-  if (const ReplCommand* command = meant(word, candidates)) {
+  if (const ReplCommand* command = meant_command(word, candidates)) {
     return command->run(repl, stripped(std::string_view(line).substr(blank)));
   }
-  std::string which;
-  for (const std::string& name : candidates) {
-    which += (which.empty() ? "; it may be `:" : "`, `:") + name;
-  }
-  if (!which.empty()) {
-    return repl.refuse(DiagKind::kUnknownName,
-                       "`:" + word + "` is short for several" + which + "`");
-  }
-  std::vector<std::string> names;
-  names.reserve(kReplCommands.size());
-  for (const ReplCommand& command : kReplCommands) {
-    names.push_back(":" + std::string(command.name));
-  }
-  return repl.refuse(
-      DiagKind::kUnknownName,
-      "no command `:" + word + "`" + did_you_mean(":" + word, names, "; `:help` lists them"));
+  return refuse_command(repl, word, candidates);
 }
 
 std::string word_without_colon(std::string_view text) {

@@ -21,6 +21,10 @@ struct ReplCommand {
 // In alphabetical order.
 [[nodiscard]] std::span<const ReplCommand> repl_commands();
 
+// By its name, or by the beginning of one alone; null: none or several, which are `candidates`
+// then.
+const ReplCommand* meant_command(std::string_view word, std::vector<std::string>& candidates);
+
 // `text`: without the colon.
 bool run_repl_command(Repl& repl, const std::string& text);
 
