@@ -3,9 +3,21 @@
 #include <string>
 #include <vector>
 
+#include "frontend/driver/calibrate/measured_profile.h"
+
 namespace mtf {
 
+namespace {
+
 constexpr std::string_view kDefaultHardware = "cpu_core";
+
+std::string no_calibration() {
+  return measured_profile() ? in_backticks(measured_profile_path()) +
+                                  " is not a hardware profile; `mtf calibrate` writes it anew"
+                            : "this machine is not measured yet; `mtf calibrate` does it";
+}
+
+}  // namespace
 
 bool knows_hardware(Workspace& workspace, Session& session) {
   const std::string& name = workspace.options.hardware;
@@ -20,7 +32,7 @@ bool knows_hardware(Workspace& workspace, Session& session) {
   workspace.diags.error(
       DiagKind::kUnknownName, {},
       name == "this_machine"
-          ? "this machine is not measured yet; `mtf calibrate` does it"
+          ? no_calibration()
           : "no hardware profile `" + name + "`" + did_you_mean(name, names, "; there is " + all));
   return false;
 }

@@ -202,9 +202,11 @@ std::string put_picture(const std::string& place, std::string_view svg) {
 }
 
 std::optional<std::string> text_of(const std::string& path) {
+  std::error_code ignored;
   std::ifstream stream(path, std::ios::binary);
-  return stream ? std::optional(std::string(std::istreambuf_iterator<char>(stream), {}))
-                : std::nullopt;
+  return stream && !std::filesystem::is_directory(path, ignored)  // which opens, and is not read
+             ? std::optional(std::string(std::istreambuf_iterator<char>(stream), {}))
+             : std::nullopt;
 }
 
 std::string user_folder(const char* variable, std::string_view in_home) {

@@ -85,6 +85,14 @@ def check_mpi(folder):
     pathlib.Path(folder, "mpirun").unlink()
 
 
+def refused(config, words, what):
+    """At once: it says so before it measures for minutes."""
+    done = subprocess.run([MTF, *words], env=dict(os.environ, XDG_CONFIG_HOME=config), capture_output=True,
+                          input="fn f(x: f32[a: 2]) { return sum(x) }\n", text=True, timeout=60, check=False)
+    if done.returncode != 1 or what not in done.stderr:
+        sys.exit(f"{words}: status {done.returncode}, no {what!r} in {done.stderr!r}")
+
+
 def check_calibration(folder):
     kept = pathlib.Path(folder, "mtf", "this_machine.mtf")
     expect(findings(XDG_CONFIG_HOME=folder, PATH=folder), "calibration", "warning", "mtf calibrate")
@@ -99,6 +107,15 @@ def check_calibration(folder):
                                ("", "failure", "not a hardware profile")]:
         kept.write_text(text, encoding="utf-8")
         expect(findings(XDG_CONFIG_HOME=folder, PATH=folder), "calibration", status, what)
+        if status == "failure":
+            refused(folder, ["cost", "-", "--hardware", "this_machine"], f"`{kept}` is not a hardware profile; `mtf calibrate` writes it anew")
+    kept.unlink()
+    kept.mkdir()
+    expect(findings(XDG_CONFIG_HOME=folder, PATH=folder), "calibration", "warning", "mtf calibrate")
+    refused(folder, ["calibrate"], f"`{kept}` cannot be written: it is a folder")
+    kept.rmdir()
+    kept.write_text("a file", encoding="utf-8")
+    refused(str(kept), ["calibrate"], f"`{kept}/mtf/this_machine.mtf` cannot be written: Not a directory")
     kept.write_text(profile, encoding="utf-8")
     old = time.time() - 400 * 86400
     os.utime(kept, (old, old))

@@ -98,6 +98,16 @@ int write_profile(const std::string& path, const std::string& text) {
   return why.empty() ? kDone : fail("`" + path + "` cannot be written: " + why);
 }
 
+// Asked before the minutes that it takes to measure.
+int try_to_keep(const std::string& path) {
+  std::error_code ignored;
+  const std::string trial = beside(path);
+  const std::string why =
+      std::filesystem::is_directory(path, ignored) ? "it is a folder" : put_file(trial, "");
+  std::filesystem::remove(trial, ignored);
+  return why.empty() ? kDone : fail("`" + path + "` cannot be written: " + why);
+}
+
 // One of the ranks that `measure_all` started: they measure together, the first one reports.
 int measure_as_rank() {
   const std::unique_ptr<Communicator> world = mpi_communicator();
@@ -117,6 +127,9 @@ int measure_all(Options options) {
   const std::string path = measured_profile_path();
   if (path.empty()) {
     return fail("neither HOME nor XDG_CONFIG_HOME says where to keep what it measures");
+  }
+  if (const int status = try_to_keep(path); status != kDone) {
+    return status;
   }
   std::string profiles;
   const long most = std::clamp(2 * cores_of_this_process(), 2L, kMostMeasuredRanks);
