@@ -31,26 +31,43 @@ struct Place {
   std::size_t string = kNowhere;
 };
 
+// Strings, and the code in their braces, within one another; the innermost is the last.
+struct Nested {
+  std::size_t string = kNowhere;  // nowhere: it is code
+  int braces = 0;                 // of code
+};
+
+void read_in_string(std::vector<Nested>& levels, char letter) {
+  if (letter == '{') {
+    levels.emplace_back();
+  } else if (letter == '"') {
+    levels.pop_back();
+  }
+}
+
+void read_in_code(std::vector<Nested>& levels, char letter, std::size_t place) {
+  if (letter == '"') {
+    levels.push_back({.string = place + 1});
+  } else if (letter == '}' && levels.back().braces == 0 && levels.size() > 1) {
+    levels.pop_back();
+  } else {
+    levels.back().braces += letter == '{' ? 1 : letter == '}' ? -1 : 0;
+  }
+}
+
 Place place_at_end(std::string_view line) {
-  struct Level {
-    std::size_t string = kNowhere;
-    int braces = 0;  // of code
-  };
-  std::vector<Level> levels{{}};
+  std::vector<Nested> levels{{}};
   for (std::size_t i = 0; i < line.size(); ++i) {
     const bool is_code = levels.back().string == kNowhere;
-    if (line[i] == '\\' && !is_code) {
-      ++i;
-    } else if (line[i] == '#' && is_code) {
+    if (is_code && line[i] == '#') {
       return {.is_comment = true};
-    } else if (line[i] == '"' && is_code) {
-      levels.push_back({.string = i + 1});
-    } else if (line[i] == '"' || (line[i] == '}' && is_code && levels.back().braces == 0)) {
-      levels.resize(std::max<std::size_t>(levels.size() - 1, 1));
-    } else if (line[i] == '{' && !is_code) {
-      levels.emplace_back();
-    } else if (is_code && (line[i] == '{' || line[i] == '}')) {
-      levels.back().braces += line[i] == '{' ? 1 : -1;
+    }
+    if (is_code) {
+      read_in_code(levels, line[i], i);
+    } else if (line[i] == '\\') {
+      ++i;
+    } else {
+      read_in_string(levels, line[i]);
     }
   }
   return {.string = levels.back().string};
