@@ -64,6 +64,15 @@ void pad_same(WindowAxis& axis) {
   axis.high = around - axis.low;
 }
 
+void pad_as(const std::string& word, bool up, WindowAxis& axis) {
+  if (up && axis.big.size == 0) {
+    axis.big.size = axis.small.size * axis.stride;
+  }
+  if (word == "same") {
+    pad_same(axis);
+  }
+}
+
 // "windows of 3 indices, 2 apart, with 1 and 1 around"
 std::string windows_text(const WindowAxis& axis) {
   std::string text =
@@ -73,6 +82,38 @@ std::string windows_text(const WindowAxis& axis) {
   }
   return text + ", with " + std::to_string(axis.low) + " and " + std::to_string(axis.high) +
          " around";
+}
+
+// Gives windows the sizes that `to` says of their dims, and takes these from `left`; which windows
+// it says nothing of.
+std::vector<std::size_t> take_said(const Shape& to, bool are_named, bool up, WindowAxes& axes,
+                                   std::vector<Dim>& left) {
+  std::vector<std::size_t> open;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    Dim& made = output_dim(axes[i], up);
+    const Dim* said = to.find(made.name);
+    if (said == nullptr) {
+      open.push_back(i);
+      continue;
+    }
+    // The dim's own size is how its name is read, not a size that is asked for.
+    const bool is_own = !are_named && *said == input_dim(axes[i], up);
+    made.size = is_own ? 0 : said->size;
+    std::erase_if(left, [&](const Dim& dim) { return dim.name == made.name; });
+  }
+  return open;
+}
+
+// What is wrong where `windows` find no dim, or dims are `left`.
+std::string without_place(const std::vector<Dim>& windows, const std::vector<Dim>& left) {
+  const std::string verb = left.size() == 1 ? " is" : " are";
+  if (windows.empty()) {
+    return ", but " + names_text(left) + verb +
+           " in no operand, and the windows have dims of their own";
+  }
+  return " has no dim for the windows over " + names_text(windows) +
+         ", of the same name or a new one" +
+         (left.empty() ? "" : "; " + names_text(left) + verb + " new");
 }
 
 }  // namespace
@@ -168,15 +209,9 @@ bool take_sizes(const OpCall& call, WindowAxes& axes, DiagSink& diags) {
 }
 
 bool take_padding(const OpCall& call, bool up, WindowAxes& axes, DiagSink& diags) {
-  const auto* word = call.args.get<std::string>("padding");
-  if (word != nullptr) {
+  if (const auto* word = call.args.get<std::string>("padding")) {
     for (WindowAxis& axis : axes) {
-      if (up && axis.big.size == 0) {
-        axis.big.size = axis.small.size * axis.stride;
-      }
-      if (*word == "same") {
-        pad_same(axis);
-      }
+      pad_as(*word, up, axis);
     }
     return true;
   }
@@ -193,10 +228,10 @@ bool take_padding(const OpCall& call, bool up, WindowAxes& axes, DiagSink& diags
                     "; it is one number, one for each of them, or [[before, behind], ..]");
     return false;
   }
+  const std::size_t per_axis = given.size() / n;  // 0: one for all
   for (std::size_t i = 0; i < n; ++i) {
-    const bool pairs = given.size() == 2 * n;
-    axes[i].low = given[given.size() == 1 ? 0 : pairs ? 2 * i : i];
-    axes[i].high = given[given.size() == 1 ? 0 : pairs ? 2 * i + 1 : i];
+    axes[i].low = given[per_axis * i];
+    axes[i].high = given[per_axis * i + (per_axis == 2 ? 1 : 0)];
   }
   return true;
 }
@@ -234,28 +269,16 @@ bool place_windows(const OpCall& call, bool up, const std::function<bool(const D
                     ", for windows over " + plural(axes.size(), "dim"));
     return false;
   }
-  std::vector<Dim> left;  // that nothing else in the call has
-  if (to != nullptr) {
-    std::ranges::copy_if(to->dims(), std::back_inserter(left), std::not_fn(is_other));
-  }
-  std::vector<std::size_t> open;
   for (std::size_t i = 0; i < axes.size(); ++i) {
-    const Dim& given = input_dim(axes[i], up);
-    Dim& made = output_dim(axes[i], up);
-    made = at == nullptr ? Dim{.name = given.name, .size = 0} : (*at)[i];
-    const Dim* said = to == nullptr ? nullptr : to->find(made.name);
-    if (to == nullptr) {
-      continue;
-    }
-    if (said == nullptr) {
-      open.push_back(i);
-      continue;
-    }
-    // The dim's own size is how its name is read, not a size that is asked for.
-    const bool is_own = at == nullptr && *said == given;
-    made.size = is_own ? 0 : said->size;
-    std::erase_if(left, [&](const Dim& dim) { return dim.name == made.name; });
+    output_dim(axes[i], up) =
+        at == nullptr ? Dim{.name = input_dim(axes[i], up).name, .size = 0} : (*at)[i];
   }
+  if (to == nullptr) {
+    return true;
+  }
+  std::vector<Dim> left;  // that nothing else in the call has
+  std::ranges::copy_if(to->dims(), std::back_inserter(left), std::not_fn(is_other));
+  const std::vector<std::size_t> open = take_said(*to, at != nullptr, up, axes, left);
   if (left.size() == open.size() && (at == nullptr || open.empty())) {
     for (std::size_t i = 0; i < open.size(); ++i) {
       output_dim(axes[open[i]], up) = left[i];
@@ -263,21 +286,10 @@ bool place_windows(const OpCall& call, bool up, const std::function<bool(const D
     return true;
   }
   std::vector<Dim> windows;
-  for (const std::size_t i : open) {
-    windows.push_back(output_dim(axes[i], up));
-  }
-  std::string problem = spelled(call) + " to " + dims_text(*to);
-  if (!windows.empty()) {
-    problem += " has no dim for the windows over " + names_text(windows) +
-               ", of the same name or a new one";
-  } else {
-    problem += ", but " + names_text(left) + (left.size() == 1 ? " is" : " are") +
-               " in no operand, and the windows have dims of their own";
-  }
-  if (!windows.empty() && !left.empty()) {
-    problem += "; " + names_text(left) + (left.size() == 1 ? " is" : " are") + " new";
-  }
-  diags.error(DiagKind::kDimMissing, call.span, std::move(problem));
+  std::ranges::transform(open, std::back_inserter(windows),
+                         [&](std::size_t i) { return output_dim(axes[i], up); });
+  diags.error(DiagKind::kDimMissing, call.span,
+              spelled(call) + " to " + dims_text(*to) + without_place(windows, left));
   return false;
 }
 
