@@ -3,6 +3,7 @@
 #include "frontend/elaborate/layouts/layouts.h"
 
 #include <algorithm>
+#include <array>
 
 #include "frontend/elaborate/layouts/conditions.h"
 #include "frontend/elaborate/layouts/hardware.h"
@@ -61,17 +62,24 @@ std::optional<Mesh> mesh_for(Reporter& report, const Layouts& layouts, const Nam
   return mesh == nullptr ? std::nullopt : std::optional(*mesh);
 }
 
-// `otherwise`: what else may stand there.
-bool has_axis(Reporter& report, const Mesh& mesh, const ast::Name& axis,
-              std::string_view otherwise = "") {
+// batch -> none
+bool means_no_axis(std::string_view word) {
+  constexpr std::array<std::string_view, 5> kWords = {"none", "None", "null", "no", "replicated"};
+  return std::ranges::find(kWords, word) != kWords.end();
+}
+
+// `may_be_none`: where `()` may stand.
+bool has_axis(Reporter& report, const Mesh& mesh, const ast::Name& axis, bool may_be_none) {
   if (mesh.find(axis.text)) {
     return true;
   }
+  const bool is_none = may_be_none && means_no_axis(axis.text);
   const Suggestion suggestion = suggest(axis.text, names_of(mesh.axes));
   report.error(DiagKind::kUnknownAxis, axis.span,
                "the mesh " + mtf::to_string(mesh) + " has no axis `" + axis.text + "`" +
-                   (suggestion.text.empty() ? std::string(otherwise) : suggestion.text),
-               {{.span = mesh.span, .text = "the mesh is declared here"}}, suggestion.fix);
+                   (is_none ? "; `()` stands for none" : suggestion.text),
+               {{.span = mesh.span, .text = "the mesh is declared here"}},
+               is_none ? std::string() : suggestion.fix);
   return false;
 }
 
@@ -89,7 +97,7 @@ std::optional<Axes> axes_of(Reporter& report, const ast::Rule& rule, const Mesh&
       }
       continue;
     }
-    if (!has_axis(report, mesh, target.axis, "; `()` stands for none")) {
+    if (!has_axis(report, mesh, target.axis, /*may_be_none=*/true)) {
       return std::nullopt;
     }
     const std::optional<AxisId> axis = mesh.find(target.axis.text);
@@ -120,8 +128,9 @@ std::optional<bool> ends_in_rest(Reporter& report, const ast::Rule& rule) {
 // Which ranks hold the blocks; nullopt after an error.
 std::optional<std::vector<Condition>> where_of(Reporter& report, const ast::Rule& rule,
                                                const Axes& axes, const Mesh& mesh) {
-  const auto written = conditions_of(
-      report, rule, [&](const ast::Name& axis) { return has_axis(report, mesh, axis); });
+  const auto written = conditions_of(report, rule, [&](const ast::Name& axis) {
+    return has_axis(report, mesh, axis, /*may_be_none=*/false);
+  });
   if (!written) {
     return std::nullopt;
   }
