@@ -73,9 +73,8 @@ bool has_tensors(const OpDef& op) {
 std::string_view file_ending(const ast::Postfix& postfix) {
   constexpr std::array<std::string_view, 5> kEndings = {"safetensors", "npy", "csv", "txt", "mtf"};
   const auto* member = std::get_if<ast::Member>(&postfix.suffixes.front().node);
-  const auto found =
-      member == nullptr ? kEndings.end() : std::ranges::find(kEndings, member->name.text);
-  return found == kEndings.end() ? std::string_view() : *found;
+  const bool is_one = member != nullptr && std::ranges::count(kEndings, member->name.text) > 0;
+  return is_one ? std::string_view(member->name.text) : std::string_view();
 }
 
 }  // namespace

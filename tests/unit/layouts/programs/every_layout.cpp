@@ -318,15 +318,6 @@ bool equal_by(const Outcome& a, const Outcome& b, const F& same) {
   });
 }
 
-}  // namespace
-
-bool same_values(const Outcome& a, const Outcome& b) {
-  return equal_by(
-      a, b, [](auto left, auto right) { return std::memcmp(&left, &right, sizeof left) == 0; });
-}
-
-namespace {
-
 template <typename T>
 double difference(const std::vector<std::byte>& a, const std::vector<std::byte>& b) {
   double largest = 0;
@@ -366,6 +357,11 @@ std::string wrong_tensor(const Outcome& one, const Outcome& many) {
     }
   }
   return "";
+}
+
+bool same_values(const Outcome& a, const Outcome& b) {
+  return equal_by(
+      a, b, [](auto left, auto right) { return std::memcmp(&left, &right, sizeof left) == 0; });
 }
 
 bool same_numbers(const Outcome& a, const Outcome& b) {
