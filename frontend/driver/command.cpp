@@ -73,6 +73,11 @@ std::optional<std::size_t> terminal_columns() {
   return known ? std::optional<std::size_t>(size.ws_col) : std::nullopt;
 }
 
+bool knows_escapes() {
+  const char* kind = std::getenv("TERM");
+  return kind != nullptr && *kind != '\0' && std::string_view(kind) != "dumb";
+}
+
 std::size_t output_columns() {
   constexpr std::size_t kOtherwise = 80;
   return terminal_columns().value_or(kOtherwise);

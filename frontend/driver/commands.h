@@ -57,6 +57,8 @@ struct Workspace;
 [[nodiscard]] std::optional<std::size_t> terminal_columns();
 // The same; 80 where the output goes elsewhere.
 [[nodiscard]] std::size_t output_columns();
+// Whether the terminal knows colours, and how to erase a line: TERM names one, which is not dumb.
+[[nodiscard]] bool knows_escapes();
 // Whether the output may have colours: it is a terminal, unless a choice was made.
 [[nodiscard]] bool colors_output(ColorChoice choice);
 

@@ -10,6 +10,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "frontend/driver/commands.h"
 #include "frontend/report/quantity.h"
 #include "ir/support/stop.h"
 #include "ir/support/utf8.h"
@@ -129,9 +130,7 @@ std::unique_ptr<ShownProgress>& shown() {
 
 // A terminal that knows how to erase a line; negative: none.
 int own_terminal(const Options& options) {
-  const char* kind = std::getenv("TERM");
-  const bool erases = kind != nullptr && std::string_view(kind) != "dumb" && *kind != '\0';
-  if (options.json || !erases) {
+  if (options.json || !knows_escapes()) {
     return -1;
   }
   const std::optional<Launch> launch = launched();

@@ -167,9 +167,7 @@ ColorMode color_mode(const Options& options) {
 
 bool shows_color(int stream) {
   const char* no_color = std::getenv("NO_COLOR");
-  const char* kind = std::getenv("TERM");
-  const bool has_them = kind == nullptr || std::string_view(kind) != "dumb";
-  return has_them && (no_color == nullptr || *no_color == '\0') && isatty(stream) == 1;
+  return knows_escapes() && (no_color == nullptr || *no_color == '\0') && isatty(stream) == 1;
 }
 
 ProgramText read_standard_input() {

@@ -42,7 +42,7 @@ def main():
         check("and another", of_dim["n"] != of_dim["m"], picture)
         check("a message", "\x1b[" in shown(folder, WRONG, TERM="xterm"), "no colour")
         for words in (SHOW, WRONG):
-            for environment in ({"TERM": "dumb"}, {"TERM": "xterm", "NO_COLOR": "1"}):
+            for environment in ({"TERM": "dumb"}, {"TERM": ""}, {"TERM": "xterm", "NO_COLOR": "1"}):
                 plain = shown(folder, words, **environment)
                 check(f"{words} {environment}", "\x1b" not in plain, plain)
             piped = subprocess.run([MTF, *words], cwd=folder, capture_output=True, text=True)

@@ -150,20 +150,25 @@ Curves read_curves(const std::string& path) {
                          : Curves{.curves = {}, .problem = std::move(problem), .found = {}};
 }
 
-std::optional<std::uintmax_t> metrics_size(const std::string& path) {
-  std::error_code ignored;
-  if (!std::filesystem::is_directory(path, ignored)) {
-    std::error_code problem;
-    const std::uintmax_t size = std::filesystem::file_size(path, problem);
-    return problem ? std::nullopt : std::optional(size);
-  }
-  std::uintmax_t size = 0;
-  for (const EventRun& run : event_runs(path)) {
-    for (const std::string& file : run.files) {
-      size += std::filesystem::file_size(file, ignored);
+std::optional<MetricsStamp> metrics_stamp(const std::string& path) {
+  std::error_code error;
+  std::vector<std::string> files{path};
+  if (std::filesystem::is_directory(path, error)) {
+    files.clear();
+    for (const EventRun& run : event_runs(path)) {
+      files.insert(files.end(), run.files.begin(), run.files.end());
     }
   }
-  return size;
+  MetricsStamp stamp;
+  for (const std::string& file : files) {
+    const std::uintmax_t bytes = std::filesystem::file_size(file, error);
+    const auto written = error ? stamp.written : std::filesystem::last_write_time(file, error);
+    if (error) {
+      return std::nullopt;
+    }
+    stamp = {.bytes = stamp.bytes + bytes, .written = std::max(stamp.written, written)};
+  }
+  return stamp;
 }
 
 }  // namespace mtf

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -40,8 +41,16 @@ struct Curves {
 // Of x.jsonl, x.csv, or a folder with event files of TensorBoard in it or below it. What is not
 // whole is left out, as is what is no number.
 [[nodiscard]] Curves read_curves(const std::string& path);
-// In bytes; what grows or is written anew has another. nullopt: it is not there.
-[[nodiscard]] std::optional<std::uintmax_t> metrics_size(const std::string& path);
+
+// What grows or is written anew has another.
+struct MetricsStamp {
+  std::uintmax_t bytes = 0;
+  std::filesystem::file_time_type written = std::filesystem::file_time_type::min();
+
+  friend bool operator==(const MetricsStamp&, const MetricsStamp&) = default;
+};
+// nullopt: it is not there.
+[[nodiscard]] std::optional<MetricsStamp> metrics_stamp(const std::string& path);
 
 // What is said where there are none.
 inline constexpr std::string_view kWritesMetrics =

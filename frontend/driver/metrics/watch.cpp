@@ -1,7 +1,6 @@
 // `mtf watch`: the curves of runs, drawn anew when their files have grown.
 
 #include <chrono>
-#include <cstdint>
 #include <cstdio>
 #include <optional>
 #include <thread>
@@ -46,15 +45,15 @@ bool draw_once(Workspace& workspace, bool follows) {
 
 Outcome watch(Workspace& workspace) {
   const bool follows = !workspace.options.once && isatty(STDOUT_FILENO) == 1;
-  std::optional<std::uintmax_t> drawn;
+  std::optional<MetricsStamp> drawn;
   while (true) {  // a follower ends by a signal
-    const std::optional<std::uintmax_t> size = metrics_size(workspace.options.file);
+    const std::optional<MetricsStamp> stamp = metrics_stamp(workspace.options.file);
     // A file that was drawn and is gone is rotated, or written anew: its picture stays meanwhile.
-    if (!drawn || (size && size != drawn)) {
+    if (!drawn || (stamp && stamp != drawn)) {
       if (!draw_once(workspace, follows)) {
         return outcome_of(workspace, workspace.diags);
       }
-      drawn = size;
+      drawn = stamp;
     }
     if (!follows) {
       return {};

@@ -240,8 +240,7 @@ Terminal::Terminal(std::string history, std::function<Candidates(std::string_vie
   }
   s.file = std::move(history);
   s.complete = std::move(complete);
-  const char* kind = std::getenv("TERM");
-  s.knows_marks = kind != nullptr && std::string_view(kind) != "dumb";
+  s.knows_marks = knows_escapes();
   s.editor = el_init("mtf", stdin, stdout, stderr);
   s.history = history_init();
   HistEvent event;
