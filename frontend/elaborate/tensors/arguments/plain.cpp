@@ -67,6 +67,17 @@ bool is_one_of_dims(const OpCallSite& site, const Value& value) {
          });
 }
 
+// "; …": how the value would be given, if it is clear what it was for.
+std::string way_to_give(const OpCallSite& site, const Value& value) {
+  if (is_one_of_dims(site, value)) {
+    return "; dims are one argument, in brackets: `" + std::string(site.op.name) + "([a, b])`";
+  }
+  const auto param = std::ranges::find(site.op.params, ParamKind::kDType, &OpParam::kind);
+  return value.is<DType>() && param != site.op.params.end()
+             ? "; it is given as `" + std::string(param->name) + " = " + to_string(value) + "`"
+             : "";
+}
+
 }  // namespace
 
 void wrong_kind(const OpCallSite& site, const OpParam& param, SourceSpan span,
@@ -77,9 +88,7 @@ void wrong_kind(const OpCallSite& site, const OpParam& param, SourceSpan span,
   site.c.report.error(DiagKind::kWrongType, span,
                       "`" + std::string(param.name) + "` of `" + std::string(site.op.name) +
                           "` is " + std::string(wanted) + "; this is " + kind_of(value) +
-                          (is_one_of_dims(site, value) ? "; dims are one argument, in brackets: `" +
-                                                             std::string(site.op.name) + "([a, b])`"
-                                                       : ""));
+                          way_to_give(site, value));
 }
 
 std::optional<ArgValue> checked_choice(const OpCallSite& site, const OpParam& param,
