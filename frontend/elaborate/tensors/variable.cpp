@@ -50,7 +50,7 @@ DeclaredBy declared_by(const Declaration& declaration) {
 void declared_within_call(const Declaration& declaration, SourceSpan first) {
   const SourceSpan name = declaration.variable.name.span;
   const bool in_loop = first == name;
-  std::vector<Note> notes{{.span = first, .text = "first declared here"}};
+  const Note earlier{.span = first, .text = "first declared here"};
   declaration.c.report.error(
       DiagKind::kDuplicateParameter, name,
       "`" + declaration.path + "` is declared " +
@@ -58,7 +58,7 @@ void declared_within_call(const Declaration& declaration, SourceSpan first) {
                ? "again by each turn of a loop; declare it before the loop, or, for one of each "
                  "turn, in a function that the loop calls: `f(…) as \"name_{i}\"`"
                : "twice by one call; give each its own name"),
-      in_loop ? std::vector<Note>() : std::move(notes));
+      in_loop ? std::vector<Note>() : std::vector{earlier});
 }
 
 // The variable that this declaration stands for, if it exists. False in `fits` after an error.

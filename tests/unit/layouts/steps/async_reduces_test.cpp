@@ -9,21 +9,10 @@
 #include <catch2/catch.hpp>
 
 #include "lowering/loops/loops.h"
-#include "lowering/lower.h"
-#include "stdlib/ops/table.h"
-#include "tests/unit/layouts/programs/every_layout.h"
+#include "tests/unit/layouts/steps/split_batch.h"
 
 namespace mtf::tests {
 namespace {
-
-SpmdProgram split_plan(const std::string& text) {
-  Layout layout{.name = "l", .mesh = mesh_of({4})};
-  layout.rules.push_back({.dim = "b", .axes = {0}, .span = {}});
-  DiagSink diags;
-  std::optional<SpmdProgram> plan = lower(program_of(text), layout, op_table(), diags);
-  REQUIRE(plan);
-  return *std::move(plan);
-}
 
 // The step that makes a value.
 template <typename F>
@@ -41,12 +30,6 @@ std::size_t step_named(const SpmdProgram& plan, const std::string& name) {
   return step_of(plan, [&](SpmdId id) { return id.valid() && plan.at(id).name == name; });
 }
 
-void check_bits(const std::string& text) {
-  const Report report = compare_all(program_of(text), {{2}, {4}, {2, 2}});
-  CHECK(report.legal > 3);
-  CHECK(report.first_difference == "");
-}
-
 // Sums of more than a message that is packed.
 constexpr const char* kTwo = R"(dim b = 16, c = 64, d = 192
 fn case() {
@@ -59,7 +42,7 @@ fn case() {
 }
 )";
 
-TEST_CASE("a sum is on its way from where its terms are made to where it is read") {
+TEST_CASE("a sum is in flight from where its terms are made to where it is read") {
   const SpmdProgram plan = split_plan(kTwo);
   const std::vector<AsyncReduce> found = async_reduces_of(plan);
   REQUIRE(found.size() == 1);
@@ -84,7 +67,7 @@ fn case() {
 }
 
 TEST_CASE(
-    "what goes in one message begins when all of it is there, and lands for the first reader") {
+    "what goes in one message starts when all of it is there, and finishes for the first reader") {
   const std::string text = R"(dim b = 16, c = 6, d = 10
 fn case() {
   let x = normal([b, c], seed = 1)
@@ -106,7 +89,7 @@ fn case() {
   check_bits(text);
 }
 
-TEST_CASE("nothing is on its way at the mark of a loop") {
+TEST_CASE("nothing is in flight at the mark of a loop") {
   const std::string text = R"(dim b = 16, c = 64, d = 192
 fn case() {
   let x = normal([b, c], seed = 1)

@@ -9,28 +9,13 @@
 
 #include <catch2/catch.hpp>
 
-#include "lowering/lower.h"
 #include "lowering/price/price.h"
-#include "stdlib/ops/table.h"
-#include "tests/unit/layouts/programs/every_layout.h"
+#include "tests/unit/layouts/steps/split_batch.h"
 
 namespace mtf::tests {
 namespace {
 
 using Catch::Matchers::Contains;
-
-SpmdProgram split_plan(const std::string& text, const std::vector<std::int64_t>& mesh = {4}) {
-  const Program program = program_of(text);
-  Layout layout{.name = "l", .mesh = mesh_of(mesh)};
-  layout.rules.push_back({.dim = "b", .axes = {0}, .span = {}});
-  if (mesh.size() > 1) {
-    layout.rules.push_back({.dim = "c", .axes = {1}, .span = {}});
-  }
-  DiagSink diags;
-  std::optional<SpmdProgram> plan = lower(program, layout, op_table(), diags);
-  REQUIRE(plan);
-  return *std::move(plan);
-}
 
 // How many tensors go in each message of all-reduces, in order.
 std::vector<std::size_t> messages_of(const SpmdProgram& plan) {
@@ -41,12 +26,6 @@ std::vector<std::size_t> messages_of(const SpmdProgram& plan) {
     }
   }
   return sizes;
-}
-
-void check_bits(const std::string& text) {
-  const Report report = compare_all(program_of(text), {{2}, {4}, {2, 2}});
-  CHECK(report.legal > 3);
-  CHECK(report.first_difference == "");
 }
 
 constexpr const char* kThree = R"(dim b = 16, c = 6, d = 10
