@@ -109,6 +109,9 @@ extern const OpDef kHardSwish;
 extern const OpDef kSum;
 // reduce/mean.cpp
 extern const OpDef kMean;
+// reduce/variance.cpp
+extern const OpDef kVariance;
+extern const OpDef kStd;
 // reduce/max.cpp
 extern const OpDef kMax;
 extern const OpDef kMin;
