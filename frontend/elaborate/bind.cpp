@@ -26,6 +26,7 @@ struct Binder {
   const Names& names;
   std::string_view callee;
   std::span<const Formal> formals;
+  std::span<const ast::Argument> arguments;
   bool tells_dims = false;  // by `->` or by name, so that a name that nothing has is no dim's
   Bound bound;
 
@@ -81,11 +82,29 @@ struct Binder {
            !(tells_dims && names.scope->find(name->text).binding == nullptr);
   }
 
+  [[nodiscard]] bool is_named(std::string_view name) const {
+    return std::ranges::any_of(arguments, [name](const ast::Argument& argument) {
+      return argument.name && argument.name->text == name;
+    });
+  }
+
+  // Whether the place leaves positional arguments to what has to be given and stands behind it: one
+  // for dims that the call says as `over = …`, or for the result's, which `->` may say.
+  [[nodiscard]] bool is_passed_by(std::size_t at) const {
+    const Formal& formal = formals[at];
+    const bool may_pass =
+        formal.name == "over" ? is_named("over") : formal.name == "to" && !formal.required;
+    return may_pass && std::any_of(formals.begin() + static_cast<std::ptrdiff_t>(at) + 1,
+                                   formals.end(), [this](const Formal& behind) {
+                                     return behind.required && !is_named(behind.name);
+                                   });
+  }
+
   // The place that the next positional argument goes to.
   [[nodiscard]] std::optional<std::size_t> next(std::size_t at, const ast::Expr& value) const {
     for (; at < formals.size(); ++at) {
       const bool is_full = !bound[at].empty();
-      if (!is_full || (formals[at].many && !ends_list(value))) {
+      if ((!is_full && !is_passed_by(at)) || (formals[at].many && !ends_list(value))) {
         return at;
       }
     }
@@ -133,6 +152,7 @@ std::optional<Bound> bind_arguments(Reporter& report, const Names& names, std::s
                 .names = names,
                 .callee = callee,
                 .formals = formals,
+                .arguments = arguments,
                 .tells_dims = tells_dims(arguments, target != nullptr, needs_over),
                 .bound = Bound(formals.size())};
   bool fits = bind_positional(binder, arguments, target);
