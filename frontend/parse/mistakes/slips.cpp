@@ -263,8 +263,15 @@ std::string sign_slip(const Scene& scene) {
   return {};
 }
 
-// layout l on g unevn { }
+// layout l on g unevn { }   uneven layout l on g { }
 std::string layout_slip(const Scene& scene) {
+  if (scene.position() == 1 && scene.text(0) == "layout") {
+    const std::string kind(scene.source.at(scene.head()));
+    return kind == "infer" || kind == "auto" || kind == "uneven"
+               ? backticked(kind) + " stands behind the mesh: `layout " +
+                     std::string(scene.text(1)) + " on MESH " + kind + " { … }`"
+               : "";
+  }
   if (scene.head().type != MtfParser::LAYOUT || !scene.expects(MtfParser::OPEN_BRACE) ||
       !is_word(scene.type(0))) {
     return {};
