@@ -88,8 +88,8 @@ Value evaluate_chain(Context& c, const ast::Chain& chain) {
 
 // What works on a value is a call in which it stands first; some of them have other names here.
 std::string call_for(const Units& units, const std::string& member) {
-  static constexpr std::array<std::array<std::string_view, 2>, 3> kElsewhere{
-      {{"item", "float(…)"}, {"T", "transpose(x -> [a, b])"}, {"numpy", "list(…)"}}};
+  static constexpr std::array<std::array<std::string_view, 2>, 2> kElsewhere{
+      {{"T", "transpose(x -> [a, b])"}, {"numpy", "list(…)"}}};
   if (find_op(units.ops, member) != nullptr || find_host_fn(member) != nullptr) {
     return member + "(…)";
   }

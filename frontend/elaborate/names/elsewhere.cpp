@@ -3,36 +3,139 @@
 #include <algorithm>
 #include <array>
 #include <utility>
-#include <vector>
-
-#include "ir/dtype.h"
 
 namespace mtf::host {
 namespace {
 
 using NamePair = std::pair<std::string_view, std::string_view>;
 
-constexpr auto kNamesElsewhere =
-    std::to_array<NamePair>({{"float32", "f32"},      {"float64", "f64"},
-                             {"double", "f64"},       {"int32", "i32"},
-                             {"int64", "i64"},        {"long", "i64"},
-                             {"bfloat16", "bf16"},    {"float16", "f16"},
-                             {"half", "f16"},         {"int8", "i8"},
-                             {"int16", "i16"},        {"short", "i16"},
-                             {"uint8", "u8"},         {"True", "true"},
-                             {"False", "false"},      {"arange", "range"},
-                             {"matmul", "einsum"},    {"dot", "einsum"},
-                             {"mm", "einsum"},        {"bmm", "einsum"},
-                             {"tensordot", "einsum"}, {"swish", "silu"},
-                             {"reduce_sum", "sum"},   {"reduce_mean", "mean"},
-                             {"reduce_max", "max"},   {"constant", "const"},
-                             {"tensor", "const"},     {"array", "const"},
-                             {"asarray", "const"},    {"permute", "transpose"},
-                             {"view", "reshape"},     {"astype", "cast"},
-                             {"cat", "concat"},       {"concatenate", "concat"},
-                             {"clamp", "clip"},       {"full", "fill"},
-                             {"randn", "normal"},     {"rand", "uniform"},
-                             {"eye", "diag"},         {"pi", "3.141592653589793"}});
+constexpr auto kNamesElsewhere = std::to_array<NamePair>({{"float32", "f32"},
+                                                          {"float64", "f64"},
+                                                          {"double", "f64"},
+                                                          {"int32", "i32"},
+                                                          {"int64", "i64"},
+                                                          {"long", "i64"},
+                                                          {"bfloat16", "bf16"},
+                                                          {"float16", "f16"},
+                                                          {"half", "f16"},
+                                                          {"int8", "i8"},
+                                                          {"int16", "i16"},
+                                                          {"short", "i16"},
+                                                          {"uint8", "u8"},
+                                                          {"True", "true"},
+                                                          {"False", "false"},
+                                                          {"pi", "3.141592653589793"},
+                                                          {"absolute", "abs"},
+                                                          {"fabs", "abs"},
+                                                          {"subtract", "sub"},
+                                                          {"multiply", "mul"},
+                                                          {"divide", "div"},
+                                                          {"true_divide", "div"},
+                                                          {"floor_divide", "floordiv"},
+                                                          {"remainder", "mod"},
+                                                          {"power", "pow"},
+                                                          {"float_power", "pow"},
+                                                          {"negative", "neg"},
+                                                          {"rint", "round"},
+                                                          {"around", "round"},
+                                                          {"fix", "trunc"},
+                                                          {"sgn", "sign"},
+                                                          {"clamp", "clip"},
+                                                          {"swish", "silu"},
+                                                          {"gt", "greater"},
+                                                          {"ge", "greater_equal"},
+                                                          {"lt", "less"},
+                                                          {"le", "less_equal"},
+                                                          {"eq", "equal"},
+                                                          {"ne", "not_equal"},
+                                                          {"isclose", "close"},
+                                                          {"allclose", "close"},
+                                                          {"logical_xor", "not_equal"},
+                                                          {"invert", "bitwise_not"},
+                                                          {"fmax", "maximum"},
+                                                          {"fmin", "minimum"},
+                                                          {"reduce_sum", "sum"},
+                                                          {"reduce_mean", "mean"},
+                                                          {"reduce_max", "max"},
+                                                          {"amax", "max"},
+                                                          {"amin", "min"},
+                                                          {"product", "prod"},
+                                                          {"stddev", "std"},
+                                                          {"cumulative_sum", "cumsum"},
+                                                          {"cumulative_prod", "cumprod"},
+                                                          {"logcumsumexp", "cumlogsumexp"},
+                                                          {"arange", "range"},
+                                                          {"arccos", "acos"},
+                                                          {"arcsin", "asin"},
+                                                          {"arctan", "atan"},
+                                                          {"arctan2", "atan2"},
+                                                          {"matmul", "einsum"},
+                                                          {"dot", "einsum"},
+                                                          {"mm", "einsum"},
+                                                          {"bmm", "einsum"},
+                                                          {"mv", "einsum"},
+                                                          {"addmm", "einsum"},
+                                                          {"baddbmm", "einsum"},
+                                                          {"inner", "einsum"},
+                                                          {"vdot", "einsum"},
+                                                          {"tensordot", "einsum"},
+                                                          {"constant", "const"},
+                                                          {"tensor", "const"},
+                                                          {"array", "const"},
+                                                          {"asarray", "const"},
+                                                          {"as_tensor", "const"},
+                                                          {"full", "fill"},
+                                                          {"eye", "diag"},
+                                                          {"identity_matrix", "diag"},
+                                                          {"diagonal", "diag"},
+                                                          {"diag_embed", "diag"},
+                                                          {"diagflat", "diag"},
+                                                          {"slogdet", "logdet"},
+                                                          {"permute", "transpose"},
+                                                          {"swapaxes", "transpose"},
+                                                          {"swapdims", "transpose"},
+                                                          {"moveaxis", "transpose"},
+                                                          {"movedim", "transpose"},
+                                                          {"view", "reshape"},
+                                                          {"flatten", "reshape"},
+                                                          {"ravel", "reshape"},
+                                                          {"unflatten", "reshape"},
+                                                          {"astype", "cast"},
+                                                          {"cat", "concat"},
+                                                          {"concatenate", "concat"},
+                                                          {"hstack", "concat"},
+                                                          {"vstack", "concat"},
+                                                          {"expand", "broadcast"},
+                                                          {"expand_as", "broadcast"},
+                                                          {"flip", "reverse"},
+                                                          {"fliplr", "reverse"},
+                                                          {"flipud", "reverse"},
+                                                          {"narrow", "slice"},
+                                                          {"unbind", "unstack"},
+                                                          {"chunk", "split"},
+                                                          {"tensor_split", "split"},
+                                                          {"array_split", "split"},
+                                                          {"repeat_interleave", "repeat"},
+                                                          {"take", "gather"},
+                                                          {"take_along_dim", "gather"},
+                                                          {"take_along_axis", "gather"},
+                                                          {"index_select", "gather"},
+                                                          {"index_add", "scatter_add"},
+                                                          {"scatter_reduce", "scatter_add"},
+                                                          {"segment_sum", "scatter_add"},
+                                                          {"histc", "bincount"},
+                                                          {"randn", "normal"},
+                                                          {"rand", "uniform"},
+                                                          {"randint", "integers"},
+                                                          {"randperm", "permutation"},
+                                                          {"multinomial", "categorical"},
+                                                          {"detach", "stop_gradient"},
+                                                          {"checkpoint", "recompute"},
+                                                          {"remat", "recompute"},
+                                                          {"vmap", "each"},
+                                                          {"tolist", "list"},
+                                                          {"numel", "size"},
+                                                          {"item", "float"}});
 
 // Folded, and members of the standard library's modules.
 constexpr auto kMembersElsewhere =
@@ -76,48 +179,6 @@ constexpr auto kMembersElsewhere =
                              {"onecyclelr", "one_cycle"},
                              {"warmup", "warm_up"}});
 
-struct Habit {
-  std::vector<std::string_view> names;
-  std::string text;
-};
-
-const std::vector<Habit>& habits() {
-  static const std::vector<Habit> all = {
-      {{"pass"}, "an empty block is `{ }`"},
-      {{"None", "null", "nil"}, "every name has a value here"},
-      {{"inf", "nan", "infinity", "NaN"},
-       "numbers are finite: a mask takes -1e30, and `isfinite`, `isinf` and `isnan` ask about "
-       "tensors"},
-      {{"f8", "u16", "u32", "u64", "uint16", "uint32", "uint64", "complex", "c64"},
-       "the dtypes are " + std::string(dtype_names())},
-      {{"np", "numpy", "jnp", "jax", "torch", "tf", "tensorflow", "random", "math"},
-       "operations need no module, as `normal([n])`; `mtf ops` lists them"},
-      {{"squeeze"}, "a dim goes where one of its elements is picked, as in `x[d: 0]`"},
-      {{"unsqueeze", "expand_dims", "newaxis"},
-       "dims match by name, so none has to be added before they do"},
-      {{"param", "state"}, "a statement declares one, as `param w : f32[n] = zeros`"},
-      {{"save"}, "a statement saves, without parentheses: `save \"net.safetensors\"`"},
-      {{"restore"}, "a statement restores, without parentheses: `restore \"net.safetensors\"`"},
-      {{"import"}, "a statement imports, without parentheses: `import nn`"},
-      {{"use"}, "a statement selects a layout, without parentheses: `use layout NAME`"},
-      {{"dim"}, "a statement declares one, without parentheses: `dim n = 4`"},
-      {{"mesh"}, "a statement declares one: `mesh grid = [rows: 2, cols: 2]`"},
-      {{"layout"}, "a statement declares one: `layout NAME on grid { batch -> rows }`"},
-      {{"option"}, "a statement declares one, without parentheses: `option steps = 100`"},
-      {{"with"}, "a block has it: `with precision bf16 { … }`, `with layout NAME { … }`"},
-      {{"recompute"}, "a block has it, without parentheses: `recompute { … }`"},
-      {{"expect"}, "a statement expects: `expect ENTRY { peak_memory < 1 GiB }`"},
-      {{"minimize", "maximize"},
-       "a statement takes a step, without parentheses: `minimize loss with optim.sgd(lr = 0.1)`, "
-       "of `-gain` to make a gain larger"},
-      {{"backward", "zero_grad"},
-       "`minimize loss with optim.sgd(lr = 0.1)` takes a step, and `grad(loss, params(net))` gives "
-       "gradients"},
-      {{"cuda", "cpu", "device", "to"},
-       "a layout says where tensors are, and `cast(x, f64)` changes their dtype"}};
-  return all;
-}
-
 // LayerNorm, layer_norm and layernorm are one.
 std::string folded_name(std::string_view name) {
   std::string text;
@@ -134,15 +195,6 @@ std::string folded_name(std::string_view name) {
 std::string_view name_here(std::string_view elsewhere) {
   const auto* found = std::ranges::find(kNamesElsewhere, elsewhere, &NamePair::first);
   return found == kNamesElsewhere.end() ? "" : found->second;
-}
-
-std::string habit_text(std::string_view elsewhere) {
-  for (const Habit& habit : habits()) {
-    if (std::ranges::find(habit.names, elsewhere) != habit.names.end()) {
-      return "; " + habit.text;
-    }
-  }
-  return "";
 }
 
 std::string_view member_called(std::string_view name, std::span<const std::string> members) {
