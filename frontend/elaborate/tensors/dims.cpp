@@ -189,7 +189,8 @@ std::optional<Dim> evaluate_sized(Context& c, const ast::Sized& sized) {
     if (known != nullptr && known->name == sized.name.text && known->size != *size) {
       c.report.error(DiagKind::kDimSize, sized.name.span,
                      "`" + sized.name.text + "` is " + std::to_string(*size) + " here and " +
-                         std::to_string(known->size) + " where it is declared",
+                         std::to_string(known->size) +
+                         " where it is declared; a dim of another size has another name",
                      {{.span = found.binding->span, .text = "declared here"}});
       return std::nullopt;
     }

@@ -190,14 +190,14 @@ std::optional<ValueId> slice_expand(Builder& b, const OpCall& call,
 // ---- dynamic_update ---------------------------------------------------------------------------
 
 std::optional<TensorType> update_type(OpCall& call, DiagSink& diags) {
-  if (call.operands.size() < 2 || !check_positions(call, 2, diags) ||
-      !check_window(call, call.operands[1].shape, diags)) {
-    return std::nullopt;
-  }
-  if (call.operands[0].dtype != call.operands[1].dtype) {
+  if (call.operands.size() >= 2 && call.operands[0].dtype != call.operands[1].dtype) {
     diags.error(DiagKind::kDtypeMismatch, call.span_of(1),
                 spelled(call) + " of " + to_string(call.operands[0]) + " by " +
                     to_string(call.operands[1]) + "; `cast` one of them");
+    return std::nullopt;
+  }
+  if (call.operands.size() < 2 || !check_positions(call, 2, diags) ||
+      !check_window(call, call.operands[1].shape, diags)) {
     return std::nullopt;
   }
   return call.operands[0];
