@@ -57,6 +57,16 @@ def nesterov(p, g, s, t, lr=0.1, beta=0.9):
     return p - lr * (g + beta * s["v"])
 
 
+def adagrad(p, g, s, t, lr=0.1):
+    s["v"] = s.get("v", 0) + g * g
+    return p - lr * g / (np.sqrt(s["v"]) + 1e-10)
+
+
+def rmsprop(p, g, s, t, lr=0.01):
+    s["v"] = 0.99 * s.get("v", 0) + 0.01 * g * g
+    return p - lr * g / (np.sqrt(s["v"]) + 1e-8)
+
+
 def moments(g, s, t, eps):
     s["m"] = 0.9 * s.get("m", 0) + 0.1 * g
     s["v"] = 0.999 * s.get("v", 0) + 0.001 * g * g
@@ -126,6 +136,8 @@ RULES = {
     "momentum(lr = 0.1)": (momentum, lambda ps: torch.optim.SGD(ps, lr=0.1, momentum=0.9)),
     "nesterov(lr = 0.1)":
         (nesterov, lambda ps: torch.optim.SGD(ps, lr=0.1, momentum=0.9, nesterov=True)),
+    "adagrad(lr = 0.1)": (adagrad, lambda ps: torch.optim.Adagrad(ps, lr=0.1)),
+    "rmsprop(lr = 0.01)": (rmsprop, lambda ps: torch.optim.RMSprop(ps, lr=0.01)),
     "adam(lr = 0.01)": (adam, lambda ps: torch.optim.Adam(ps, lr=0.01)),
     "adam(lr = rate)": (adam, None),
     "adamw(lr = 0.01, weight_decay = 0.1)":

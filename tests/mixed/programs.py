@@ -17,7 +17,8 @@ IMPORTS = ("optim", "nn", "attention", "moe", "pipeline", "recurrent", "transfor
 EFFECTS = ("state", "batch_norm", "while", "while_lists", "while_state")  # which no `recompute` may hold
 
 OPTIMIZERS = ("sgd(lr = 0.1)", "momentum(lr = 0.05)", "adam(lr = 0.01)", "adafactor(lr = 0.01)", "lion(lr = 0.001)",
-              "lamb(lr = 0.01)", "nesterov(lr = 0.05)", "adamw(lr = 0.01, weight_decay = 0.1)")
+              "lamb(lr = 0.01)", "nesterov(lr = 0.05)", "adamw(lr = 0.01, weight_decay = 0.1)",
+              "rmsprop(lr = 0.01)", "adagrad(lr = 0.05)")
 PINS = (["x"], ["y"], ["x", "y"], ["(y, x)"], ["()"], ["()", "y"])
 NAMED = ("batch", "length", "d", "ff", "heads", "head", "memory", "vocab", "expert", "stage", "member", "chunk", "to",
          "e_ff", "each", "best", "l2", "tick", "slot", "choice", "source", "inner", "b0", "b1", "a", "padded", "part",
