@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """data: each window once before any comes again, another order at each turn and for each seed, the
-same on every layout and from every step on; the token behind each is the next one."""
+same on every layout and from every step on; the token behind each is the next one. Each sample before
+any comes for the third time, and others twice at each turn."""
 
 import pathlib
 import subprocess
@@ -31,6 +32,17 @@ let validation = tokens[position: 200..251]
 let x, y = data.batch_at(validation, 0, batch, length)
 assert all(x >= 200) and all(y == x + 1), "validation sees {x}"
 print data.batches(tokens, batch, length)
+"""
+SAMPLES = """\
+import data
+option last = 0
+option seed = 0
+dim sample = COUNT, batch = 3
+mesh line = [x: 4]
+layout split on line uneven { sample, batch -> x }
+layout whole on line { }
+let labels = 10 * range(sample)
+for i in 0..last { print list(gather(labels, data.samples_at(sample, i, batch, seed = seed), over = sample)) }
 """
 SIZE = 251  # bytes, each another one: 50 windows, of which 47 are drawn
 
@@ -81,3 +93,31 @@ with tempfile.TemporaryDirectory() as scratch:
         sys.exit("split over ranks, and from step 20 on")
     if lines(scratch, "split", 20, 23, ranks=("-n", "4")) != whole[20:23]:
         sys.exit("on ranks of their own")
+
+
+def samples(folder, count, last, layout, seed=0, ranks=()):
+    pathlib.Path(folder, "samples.mtf").write_text(SAMPLES.replace("COUNT", str(count)), encoding="utf-8")
+    done = subprocess.run([MTF, "run", "samples.mtf", "--layout", layout, *ranks, "--", "--last", str(last), "--seed",
+                           str(seed)], cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+    if done.returncode != 0:
+        sys.exit(done.stdout + done.stderr)
+    return [label // 10 for line in done.stdout.splitlines() for label in eval(line)]  # pylint: disable=eval-used
+
+
+with tempfile.TemporaryDirectory() as scratch:
+    for count, draws in ((1, 2), (3, 3), (30, 41), (53, 53)):
+        drawn = samples(scratch, count, draws, "whole")
+        twice = []
+        for turn in (drawn[draws * i:draws * i + draws] for i in range(3)):
+            often = [turn.count(sample) for sample in range(count)]
+            if min(often) < 1 or max(often) > 2 or sum(often) != draws:
+                sys.exit(f"of {count} samples: {turn}")
+            twice.append(tuple(sample for sample in range(count) if often[sample] == 2))
+        if count > draws // 2 > 2 and count != draws and len(set(twice)) == 1:
+            sys.exit(f"the same samples come twice: {twice}")
+        if count > 3 and drawn[:count] in (sorted(drawn[:count]), samples(scratch, count, draws, "whole", seed=1)[:count]):
+            sys.exit(f"in order, or seeds are alike: {drawn}")
+        for ranks in ((), ("-n", "4")):
+            steps = min(draws, 5)
+            if samples(scratch, count, steps, "split", ranks=ranks) != drawn[:3 * steps]:
+                sys.exit(f"{count} samples split over ranks")
