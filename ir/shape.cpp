@@ -132,7 +132,7 @@ std::string to_string(const Shape& shape) {
   std::string text = "[";
   for (const Dim& dim : shape.dims()) {
     text += text.size() > 1 ? ", " : "";
-    text += dim.name + " " + std::to_string(dim.size);
+    text += dim.name + (dim.size == 0 ? "" : " " + std::to_string(dim.size));
   }
   return text + "]";
 }

@@ -23,6 +23,10 @@ struct Formal {
 // One list per formal: of one expression, of any number if it takes many, or empty.
 using Bound = std::vector<std::vector<const ast::Expr*>>;
 
+// Whether names that nothing has make dims there, whose sizes a file tells.
+[[nodiscard]] inline bool tells_sizes(const OpDef& op, const OpParam& param) {
+  return op.file == FileUse::kReads && param.kind == ParamKind::kNewShape;
+}
 // Whether a call says which dims it goes over without a positional argument.
 [[nodiscard]] bool tells_dims(std::span<const ast::Argument> arguments, bool has_target,
                               bool needs_over);

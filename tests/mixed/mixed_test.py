@@ -30,6 +30,9 @@ def legal_program(binary, seed, uneven):
     axes = [axis.split(":")[0] for axis in mesh.split(", ")]
     sizes = {dim: DIMS[dim] + draw.choice([-1, 0, 1]) for dim in ODD_DIMS} if uneven else {}
     declared, run, names = drawn(seed, sizes)
+    if uneven and "rotate = true" in declared:  # which turns pairs of elements
+        sizes["head"] += sizes["head"] % 2
+        declared, run, names = drawn(seed, sizes)
     declared += f"mesh g = [{mesh}]\nlayout region on g {{ batch -> x; ff -> y }}\n"
     ways = ["uneven ", "uneven infer "] if uneven else ["", "", "", "infer "]
     layouts = {f"l{i}": layout(draw, f"l{i}", axes, draw.choice(ways)) for i in range(LAYOUTS)}

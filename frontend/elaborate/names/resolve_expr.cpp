@@ -242,7 +242,9 @@ void Resolver::operation_argument(const OpDef& op, const ast::Call& call, std::s
                                               (has_tensors(op) || takes_new_dims(param->kind));
   const ast::Expr& value = call.arguments[position].value;
   const auto* list = std::get_if<ast::Bracket>(&value.node);
-  if (list != nullptr && !is_dims && param != nullptr && takes_dims(param->kind)) {
+  if (list != nullptr && param != nullptr && tells_sizes(op, *param)) {
+    file_dims(*list);
+  } else if (list != nullptr && !is_dims && param != nullptr && takes_dims(param->kind)) {
     type_dims(*list);
   } else {
     argument(value, is_dims ? BareName::kOperand : BareName::kKnown);

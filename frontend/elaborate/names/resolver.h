@@ -81,6 +81,7 @@ class Resolver {
   void function(const ast::Fn& fn);
   void declare(const ast::Name& name, NameKind kind);
   void declare_inline(const ast::Name& name);
+  void file_dims(const ast::Bracket& dims);
   void assign(const ast::Name& name);
   void loop(const ast::For& loop);
   void leave(const ast::Leave& leave, SourceSpan span);

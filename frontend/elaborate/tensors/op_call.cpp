@@ -108,6 +108,40 @@ std::vector<Formal> formals_of(const OpDef& op) {
   return formals;
 }
 
+// Dims that have their sizes from a file are declared by the call that names them; where it cannot
+// be read, which is told, they are unknown.
+void declare_file_dims(Context& c, const ast::Expr& shape, const Value& result) {
+  const auto* list = std::get_if<ast::Bracket>(&shape.node);
+  if (list == nullptr) {
+    return;
+  }
+  const auto* tensor = result.get<Tensor>();
+  for (const ast::Element& element : list->elements) {
+    const auto* part = std::get_if<ast::Expr>(&element.node);
+    const ast::NameRef* name = part == nullptr ? nullptr : ast::as_name(*part);
+    if (name == nullptr || c.names.scope->find(name->text).binding != nullptr) {
+      continue;
+    }
+    const Dim* dim = tensor == nullptr ? nullptr : tensor->type.shape.find(name->text);
+    if (dim != nullptr) {
+      declare_inline(c.names, *dim, part->span);
+    } else {
+      c.names.scope->declare(
+          name->text, {.value = unknown(), .kind = NameKind::kInlineDim, .span = part->span});
+    }
+  }
+}
+
+// The result of a call that has declared what dims it makes.
+Value declared_dims(Context& c, const OpDef& op, const Bound& bound, Value result) {
+  for (std::size_t i = 0; i < op.params.size(); ++i) {
+    if (tells_sizes(op, op.params[i]) && !bound[i].empty()) {
+      declare_file_dims(c, *bound[i].front(), result);
+    }
+  }
+  return result;
+}
+
 std::vector<Shape> shapes_of(std::span<const Operand> operands) {
   std::vector<Shape> shapes;
   for (const Operand& operand : operands) {
@@ -141,9 +175,10 @@ Value call_op(Context& c, const OpDef& op, const ast::Call& call, SourceSpan spa
   const std::size_t failures = c.report.failures();
   std::optional<OpArgs> args = evaluate_arguments(site, formals, *bound);
   if (!args || !is_known) {
-    return op.effect && c.report.failures() == failures ? nothing() : unknown();
+    return op.effect && c.report.failures() == failures ? nothing()
+                                                        : declared_dims(c, op, *bound, unknown());
   }
-  Value result = called(site, operands, *args);
+  Value result = declared_dims(c, op, *bound, called(site, operands, *args));
   return c.names.paired == &call && !op.companion.empty() && !is_unknown(result)
              ? with_companion(site, operands, *args, std::move(result))
              : result;

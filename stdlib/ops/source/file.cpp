@@ -1,5 +1,7 @@
 // load and write: tensors in .npy files. A rank reads its own slice and no more.
 
+#include <algorithm>
+
 #include "ir/kernel.h"
 #include "runtime/kernels/strided.h"
 #include "stdlib/ops/ops.h"
@@ -11,6 +13,15 @@ namespace mtf::ops {
 namespace {
 
 // ---- load ------------------------------------------------------------------------------------
+
+// Dims without a size have that of the file.
+Shape sized_by(const NpyInfo& info, const Shape& shape) {
+  std::vector<Dim> dims(shape.dims().begin(), shape.dims().end());
+  for (std::size_t i = 0; i < dims.size() && i < info.sizes.size(); ++i) {
+    dims[i].size = dims[i].size == 0 ? info.sizes[i] : dims[i].size;
+  }
+  return info.sizes.size() == dims.size() ? Shape(std::move(dims)) : shape;
+}
 
 // "" or what is wrong with the file for a tensor of that shape.
 std::string problem_of(const std::string& path, const NpyInfo& info, const Shape& shape) {
@@ -26,10 +37,22 @@ std::string problem_of(const std::string& path, const NpyInfo& info, const Shape
                     to_string(shape);
 }
 
+// Of a file that is still to be written nothing tells the sizes but the call.
+bool check_sized(const OpCall& call, const std::string& path, const Shape& shape, DiagSink& diags) {
+  const auto open = std::ranges::find(shape.dims(), 0, &Dim::size);
+  if (open == shape.dims().end()) {
+    return true;
+  }
+  diags.error(DiagKind::kFile, call.span,
+              in_backticks(path) + " is not there yet, so `" + open->name + "` has no size; `" +
+                  open->name + ": 128` gives it one");
+  return false;
+}
+
 std::optional<TensorType> load_type(OpCall& call, DiagSink& diags) {
   const std::string path = text_arg(call.args, "path");
-  const Shape shape = shape_arg(call.args, "shape");
   const NpyFile file(path);
+  const Shape shape = sized_by(file.info(), shape_arg(call.args, "shape"));
   // A file that is still to be written can be planned for, if its dtype is known.
   const bool later = file.info().missing && call.args.find("dtype") != nullptr;
   const std::string problem = problem_of(path, file.info(), shape);
@@ -37,6 +60,10 @@ std::optional<TensorType> load_type(OpCall& call, DiagSink& diags) {
     diags.error(DiagKind::kFile, call.span, problem);
     return std::nullopt;
   }
+  if (!check_sized(call, path, shape, diags)) {
+    return std::nullopt;
+  }
+  call.args.set("shape", shape);
   return result_type(call, dtype_arg(call.args, "dtype", file.info().dtype), shape, diags);
 }
 
@@ -196,8 +223,8 @@ const OpDef kLoad{.name = "load",
                   .family = "files",
                   .params = {{.name = "path", .kind = ParamKind::kText, .help = "the file"},
                              {.name = "shape",
-                              .kind = ParamKind::kShape,
-                              .help = "the dims, of the file's sizes"},
+                              .kind = ParamKind::kNewShape,
+                              .help = "the dims; one that is not declared has the file's size"},
                              {.name = "dtype",
                               .kind = ParamKind::kDType,
                               .required = false,

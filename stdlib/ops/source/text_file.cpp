@@ -1,8 +1,11 @@
 // read_bytes, read_csv and append: plain files as tensors, and lines into them.
 
+#include <array>
+
 #include "ir/kernel.h"
 #include "ir/support/file.h"
 #include "ir/support/files/mapped_file.h"
+#include "ir/support/number.h"
 #include "runtime/kernels/strided.h"
 #include "stdlib/ops/ops.h"
 #include "stdlib/ops/rules.h"
@@ -109,6 +112,18 @@ CsvTable table_of(const OpArgs& args, CsvRows rows = {}, const TakeRow& take = {
   return table;
 }
 
+// Dims without a size have that of the table; one dim lies along its only row, or column.
+Shape sized_by(const CsvTable& table, const Shape& shape) {
+  const bool is_line = shape.rank() == 1;
+  const std::array<std::int64_t, 2> sizes{is_line ? table.rows * table.columns : table.rows,
+                                          table.columns};
+  std::vector<Dim> dims(shape.dims().begin(), shape.dims().end());
+  for (std::size_t i = 0; i < dims.size() && i < sizes.size(); ++i) {
+    dims[i].size = dims[i].size == 0 ? sizes[i] : dims[i].size;
+  }
+  return Shape(std::move(dims));
+}
+
 bool same_sizes(const Shape& shape, const CsvTable& table) {
   const bool is_line = shape.rank() == 1 && (table.rows == 1 || table.columns == 1) &&
                        shape[0].size == table.rows * table.columns;
@@ -130,12 +145,12 @@ std::optional<TensorType> csv_type(OpCall& call, DiagSink& diags) {
   const auto* given = call.args.get<Shape>("shape");
   const Shape shape =
       given != nullptr
-          ? *given
+          ? sized_by(table, *given)
           : Shape({{.name = "row", .size = table.rows}, {.name = "column", .size = table.columns}});
   if (!same_sizes(shape, table)) {
     diags.error(DiagKind::kFile, call.span,
-                in_backticks(text_arg(call.args, "path")) + " holds " + std::to_string(table.rows) +
-                    " rows of " + std::to_string(table.columns) + ", and not " + to_string(shape));
+                in_backticks(text_arg(call.args, "path")) + " holds " + plural(table.rows, "row") +
+                    " of " + std::to_string(table.columns) + ", and not " + to_string(shape));
     return std::nullopt;
   }
   const DType dtype = dtype_arg(call.args, "dtype", DType::kF32);
@@ -244,9 +259,10 @@ const OpDef kReadCsv{
     .family = "files",
     .params = {{.name = "path", .kind = ParamKind::kText, .help = "the file"},
                {.name = "shape",
-                .kind = ParamKind::kShape,
+                .kind = ParamKind::kNewShape,
                 .required = false,
-                .help = "the dims, of the file's sizes ([row: N, column: M])"},
+                .help = "the dims; one that is not declared has the file's size ([row: N, column: "
+                        "M])"},
                {.name = "header",
                 .kind = ParamKind::kBool,
                 .required = false,

@@ -122,7 +122,8 @@ std::optional<ArgValue> from_type(const OpCallSite& site, const OpParam& param) 
   if (param.kind == ParamKind::kDType) {
     return type->dtype;
   }
-  return param.kind == ParamKind::kShape ? std::optional<ArgValue>(type->shape) : std::nullopt;
+  const bool is_shape = param.kind == ParamKind::kShape || param.kind == ParamKind::kNewShape;
+  return is_shape ? std::optional<ArgValue>(type->shape) : std::nullopt;
 }
 
 // One that the call does not give; false: it is required, and nothing else tells it.
