@@ -34,52 +34,91 @@ struct DrawStream {
 // The words of as many blocks from `first` on.
 void draw(const DrawStream& stream, std::uint64_t first, Isa isa, std::span<PhiloxCounter> blocks);
 
-// Elements that are neighbours in the whole tensor too are drawn in runs of at most so many.
+// At most so many numbers are made at a time.
 inline constexpr std::size_t kRun = 512;
 
-// Elements from global index `first` on, in whole blocks of kPerBlock: `fill(block, run)` makes
-// those of the blocks from `block` on.
+// The numbers of a slice, of kPerBlock in each block. Rows that are short, as of a dim of size 1, are
+// made together: `make(blocks, numbers)` says what the numbers are of one or many.
 template <std::size_t kPerBlock, typename T, typename F>
-void fill_run(std::int64_t first, std::span<T> out, const F& fill) {
-  constexpr auto kBlock = static_cast<std::int64_t>(kPerBlock);
-  std::array<T, kRun> numbers{};
-  std::size_t done = 0;
-  while (done < out.size()) {
-    const std::int64_t index = first + static_cast<std::int64_t>(done);
-    const auto skip = static_cast<std::size_t>(index % kBlock);
-    const std::size_t count = std::min(out.size() - done, kRun - skip);
-    const std::size_t drawn = (skip + count + kPerBlock - 1) / kPerBlock * kPerBlock;
-    const std::span<T> run = std::span<T>(numbers).first(drawn);
-    fill(static_cast<std::uint64_t>(index / kBlock), run);
-    std::copy_n(run.begin() + static_cast<std::ptrdiff_t>(skip), count,
-                out.begin() + static_cast<std::ptrdiff_t>(done));
-    done += count;
-  }
-}
+class SliceDraw {
+ public:
+  SliceDraw(const KernelCall& call, Distribution distribution, const F& make)
+      : stream_(stream_of(call, distribution)), isa_(call.host.cpu().isa), make_(make) {}
 
-// The slice in rows.
+  // The elements of the whole tensor from `first` on, in its order.
+  void take(std::uint64_t first, std::span<T> out) {
+    while (!out.empty()) {
+      const auto skip = static_cast<std::size_t>(first % kPerBlock);
+      const std::size_t room = (blocks_.size() - used_) * kPerBlock;
+      const std::size_t count = std::min(out.size(), room - skip);
+      const std::size_t drawn = (skip + count + kPerBlock - 1) / kPerBlock;
+      draw(stream_, first / kPerBlock, isa_, std::span(blocks_).subspan(used_, drawn));
+      pieces_.push_back({.begin = used_ * kPerBlock + skip, .out = out.first(count)});
+      used_ += drawn;
+      first += count;
+      out = out.subspan(count);
+      if (used_ == blocks_.size()) {
+        finish();
+      }
+    }
+  }
+
+  void finish() {
+    make_(std::span<const PhiloxCounter>(blocks_).first(used_),
+          std::span(numbers_).first(used_ * kPerBlock));
+    for (const Piece& piece : pieces_) {
+      std::copy_n(numbers_.begin() + static_cast<std::ptrdiff_t>(piece.begin), piece.out.size(),
+                  piece.out.begin());
+    }
+    pieces_.clear();
+    used_ = 0;
+  }
+
+ private:
+  struct Piece {
+    std::size_t begin = 0;  // in numbers_
+    std::span<T> out;
+  };
+
+  DrawStream stream_;
+  Isa isa_;
+  const F& make_;
+  std::array<PhiloxCounter, kRun / kPerBlock> blocks_{};
+  std::array<T, kRun> numbers_{};
+  std::vector<Piece> pieces_;
+  std::size_t used_ = 0;  // of the blocks
+};
+
+// The slice, in rows that lie together in the whole tensor, too.
 template <std::size_t kPerBlock, typename T, typename F>
-void fill_slice(const KernelCall& call, const F& fill) {
+void fill_slice(const KernelCall& call, Distribution distribution, const F& make) {
   const Shape& local = call.out.shape;
-  const std::vector<std::int64_t> global = strides_of(call.call.result.shape);
+  const Shape& whole = call.call.result.shape;
+  const std::vector<std::int64_t> global = strides_of(whole);
   const std::span<T> out = elements<T>(call.out);
-  const std::size_t rank = local.rank();
-  const std::size_t row = rank == 0 ? 1 : static_cast<std::size_t>(local[rank - 1].size);
-  std::vector<std::int64_t> index(rank, 0);
+  std::size_t outer = local.rank();  // dims before those that a row is of
+  std::size_t row = 1;
+  for (bool is_whole = true; outer > 0 && is_whole; --outer) {
+    row *= static_cast<std::size_t>(local[outer - 1].size);
+    is_whole = local[outer - 1].size == whole[outer - 1].size;
+  }
+  SliceDraw<kPerBlock, T, F> numbers(call, distribution, make);
+  std::vector<std::int64_t> index(outer, 0);
   for (std::size_t done = 0; done < out.size(); done += row) {
     std::int64_t first = 0;
-    for (std::size_t i = 0; i < rank; ++i) {
+    for (std::size_t i = 0; i < local.rank(); ++i) {
       const std::int64_t offset = call.out.offset.empty() ? 0 : call.out.offset[i];
-      first += (offset + index[i]) * global[i];
+      first += (offset + (i < outer ? index[i] : 0)) * global[i];
     }
-    fill_run<kPerBlock>(first, out.subspan(done, row), fill);
-    for (std::size_t i = rank; i-- > 1;) {  // the next row: count up all dims but the last
+    numbers.take(static_cast<std::uint64_t>(first), out.subspan(done, row));
+    for (std::size_t i = outer; i > 0; --i) {  // the next row
       if (++index[i - 1] < local[i - 1].size) {
         break;
       }
       index[i - 1] = 0;
     }
   }
+  numbers.finish();
 }
 
 // ---- what their definitions share ------------------------------------------------------------

@@ -48,16 +48,12 @@ std::optional<TensorType> integers_type(OpCall& call, DiagSink& diags) {
 // The upper half of the product with 64 random bits: one number is at most 2^-64 likelier.
 void integers_kernel(const KernelCall& call) {
   __extension__ using Wide = unsigned __int128;
-  const DrawStream stream = stream_of(call, Distribution::kWhole);
-  const Isa isa = call.host.cpu().isa;
   const auto low = static_cast<std::uint64_t>(int_arg(call.call.args, "low", 0));
   const std::uint64_t count = static_cast<std::uint64_t>(int_arg(call.call.args, "high", 1)) - low;
   with_number(call.out.dtype, [&](auto type) {
     using T = decltype(type);
     if constexpr (std::is_integral_v<T>) {
-      fill_slice<2, T>(call, [&](std::uint64_t block, std::span<T> run) {
-        std::array<PhiloxCounter, kRun / 2> blocks;  // NOLINT: clearing it would take longer
-        draw(stream, block, isa, std::span(blocks).first(run.size() / 2));
+      const auto make = [&](std::span<const PhiloxCounter> blocks, std::span<T> run) {
         for (std::size_t i = 0; i < run.size(); ++i) {
           const PhiloxCounter& bits = blocks[i / 2];
           const std::size_t half = i % 2;
@@ -65,7 +61,8 @@ void integers_kernel(const KernelCall& call) {
           const auto drawn = static_cast<std::uint64_t>((Wide{word} * count) >> 64U);
           run[i] = static_cast<T>(static_cast<std::int64_t>(low + drawn));
         }
-      });
+      };
+      fill_slice<2, T>(call, Distribution::kWhole, make);
     }
   });
 }

@@ -14,12 +14,10 @@ namespace {
 
 // Inside of (0, 1): of 32 bits for an f32, of 52 for an f64.
 template <typename T>
-void draw_places(const DrawStream& stream, std::uint64_t first, Isa isa, std::span<double> places) {
+void to_places(std::span<const PhiloxCounter> blocks, std::span<double> places) {
   constexpr std::size_t kWords = sizeof(T) / sizeof(std::uint32_t);  // of a place
-  std::array<PhiloxCounter, kRun * kWords / 4> memory;  // NOLINT: clearing it would take longer
-  draw(stream, first, isa, std::span(memory).first(places.size() * kWords / 4));
   for (std::size_t i = 0; i < places.size(); ++i) {
-    const PhiloxCounter& bits = memory[i * kWords / 4];
+    const PhiloxCounter& bits = blocks[i * kWords / 4];
     const std::size_t word = i * kWords % 4;
     if constexpr (std::is_same_v<T, float>) {
       places[i] = (bits[word] + 0.5) * 0x1p-32;
@@ -91,22 +89,22 @@ void to_truncated(std::span<double> u, Isa isa) {
 template <Distribution kDistribution>
 void quantile_kernel(const KernelCall& call) {
   constexpr bool kNormal = kDistribution == Distribution::kTruncated;
-  const DrawStream stream = stream_of(call, kDistribution);
   const Isa isa = call.host.cpu().isa;
   const double shift = real_arg(call.call.args, "mean", 0);
   const double scale = real_arg(call.call.args, "stddev", 1);
   with_float(call.out.dtype, [&](auto type) {
     using T = decltype(type);
     constexpr std::size_t kEach = sizeof(T) == 4 ? 4 : 2;
-    fill_slice<kEach, T>(call, [&](std::uint64_t block, std::span<T> run) {
+    const auto make = [&](std::span<const PhiloxCounter> blocks, std::span<T> run) {
       std::array<double, kRun> numbers{};
       const std::span<double> part = std::span<double>(numbers).first(run.size());
-      draw_places<T>(stream, block, isa, part);
+      to_places<T>(blocks, part);
       kNormal ? to_truncated(part, isa) : to_gumbel(part, isa);
       for (std::size_t i = 0; i < run.size(); ++i) {
         run[i] = static_cast<T>(shift + scale * part[i]);
       }
-    });
+    };
+    fill_slice<kEach, T>(call, kDistribution, make);
   });
 }
 

@@ -98,10 +98,7 @@ template <typename T>
 inline constexpr std::size_t kPerBlock = std::tuple_size_v<decltype(unit_floats({}, T{}))>;
 
 template <typename T>
-void draw_units(const DrawStream& stream, std::uint64_t first_block, Isa isa, std::span<T> units) {
-  std::array<PhiloxCounter, kRun / kPerBlock<T>> memory;  // NOLINT: clearing it would take longer
-  const std::span blocks = std::span(memory).first(units.size() / kPerBlock<T>);
-  draw(stream, first_block, isa, blocks);
+void to_units(std::span<const PhiloxCounter> blocks, std::span<T> units) {
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const auto u = unit_floats(blocks[i], T{});
     std::copy(u.begin(), u.end(), units.begin() + static_cast<std::ptrdiff_t>(i * kPerBlock<T>));
@@ -157,13 +154,12 @@ template <Distribution kDistribution>
 void random_kernel(const KernelCall& call) {
   constexpr bool kNormal = kDistribution == Distribution::kGauss;
   const OpArgs& args = call.call.args;
-  const DrawStream stream = stream_of(call, kDistribution);
   const Isa isa = call.host.cpu().isa;
   with_float(call.out.dtype, [&](auto type) {
     using T = decltype(type);
     const Fitted<T> fitted = kNormal ? fitted_normal<T>(args) : fitted_uniform<T>(args);
-    fill_slice<kPerBlock<T>, T>(call, [&](std::uint64_t block, std::span<T> run) {
-      draw_units(stream, block, isa, run);
+    const auto make = [&](std::span<const PhiloxCounter> blocks, std::span<T> run) {
+      to_units(blocks, run);
       if constexpr (kNormal) {
         to_normal(run, isa);
       }
@@ -171,7 +167,8 @@ void random_kernel(const KernelCall& call) {
         const T found = fitted.shift + fitted.scale * number;
         number = found > fitted.last ? fitted.last : found;
       }
-    });
+    };
+    fill_slice<kPerBlock<T>, T>(call, kDistribution, make);
   });
 }
 
