@@ -228,11 +228,7 @@ std::optional<Values> loop_items(Reporter& report, const Value& over, SourceSpan
     return *list->items;
   }
   if (const auto* shape = over.get<Shape>()) {
-    Values dims;
-    for (const Dim& dim : shape->dims()) {
-      dims.push_back(make(dim));
-    }
-    return dims;
+    return dim_values(*shape);
   }
   if (!is_unknown(over)) {
     report.error(DiagKind::kWrongType, span,

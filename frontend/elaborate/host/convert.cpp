@@ -221,9 +221,7 @@ Value list_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpa
   }
   Values items;
   if (const auto* shape = x.value.get<Shape>()) {
-    for (const Dim& dim : shape->dims()) {
-      items.push_back(make(dim));
-    }
+    items = dim_values(*shape);
   } else if (const auto* text = x.value.get<std::string>()) {
     items = characters_of(*text);
   } else {

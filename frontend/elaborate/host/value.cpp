@@ -55,6 +55,14 @@ bool same_tensor(const Tensor& a, const Tensor& b) {
 
 }  // namespace
 
+Values dim_values(const Shape& shape) {
+  Values dims;
+  for (const Dim& dim : shape.dims()) {
+    dims.push_back(make(dim));
+  }
+  return dims;
+}
+
 Value make_list(Values items) {
   return Value{.node = List{std::make_shared<const Values>(std::move(items))}};
 }

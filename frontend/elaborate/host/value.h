@@ -126,6 +126,7 @@ template <typename T>
   return Value{.node = Nothing{}};
 }
 [[nodiscard]] Value make_list(Values items);
+[[nodiscard]] Values dim_values(const Shape& shape);  // its dims
 
 // "an int", "a tensor f32[batch 8]": what a message says of the value.
 [[nodiscard]] std::string kind_of(const Value& value);

@@ -40,11 +40,7 @@ std::optional<std::size_t> position(const IndexSite& site, const Value& index, s
 
 Values elements_of(const Value& value) {
   if (const auto* shape = value.get<Shape>()) {
-    Values dims;
-    for (const Dim& dim : shape->dims()) {
-      dims.push_back(make(dim));
-    }
-    return dims;
+    return dim_values(*shape);
   }
   return *value.get<List>()->items;
 }

@@ -133,6 +133,9 @@ std::optional<Value> standing_for(const Value& value, const std::string& word) {
   if (word == "dim" && shape != nullptr && shape->rank() == 1) {  // [found: 10], which declares it
     return make(shape->dims().front());
   }
+  if (word == "list" && shape != nullptr) {  // [h, w], which is a shape wherever it is written
+    return make_list(dim_values(*shape));
+  }
   if (word == "int" && value.is<Dim>()) {
     return make(value.get<Dim>()->size);
   }
