@@ -16,16 +16,22 @@ void evaluate_all(Context& c, const ast::Call& call) {
   }
 }
 
-// Names of dims behind all else, since a tensor of the call may have them.
+// Names of dims behind all else, since a tensor of the call may have them: one that is unknown may
+// be that tensor.
 Values evaluate_bound_arguments(Context& c, const Bound& bound) {
   Values values;
   std::vector<const ast::Expr*> free_dims;  // null: the value is there
+  bool are_known = true;
   for (const auto& exprs : bound) {
     for (const ast::Expr* expr : exprs) {
       const bool is_free = names_free_dim(c, *expr);
       free_dims.push_back(is_free ? expr : nullptr);
       values.push_back(is_free ? unknown() : evaluate(c, *expr));
+      are_known = are_known && (is_free || !is_unknown(values.back()));
     }
+  }
+  if (!are_known) {
+    return values;
   }
   const std::vector<Shape> shapes = shapes_in(values);
   for (std::size_t i = 0; i < values.size(); ++i) {
