@@ -1,6 +1,8 @@
 // param, state and `<-`: variables by path, each declared once and initialised by a program of its
 // own.
 
+#include <algorithm>
+
 #include "frontend/elaborate/call.h"
 #include "frontend/elaborate/precision/precision.h"
 #include "frontend/elaborate/statement.h"
@@ -37,6 +39,16 @@ void declared_twice(const Declaration& declaration, SourceSpan first) {
           (same_place ? "twice by this call, which runs more than once" : "by two calls") +
           "; give each its own name: `f(…) as \"name_{i}\"`",
       same_place ? std::vector<Note>() : std::move(notes));
+}
+
+// A function has declared it, and then calls what does: that call has no name of its own.
+void declared_by_caller(const Declaration& declaration, SourceSpan first) {
+  declaration.c.report.error(
+      DiagKind::kDuplicateParameter, declaration.call,
+      "`" + declaration.path +
+          "` is declared by this call and by the function that makes it; name the call: "
+          "`let y = f(…)` or `f(…) as \"y\"`",
+      {{.span = first, .text = "first declared here"}});
 }
 
 DeclaredBy declared_by(const Declaration& declaration) {
@@ -189,8 +201,11 @@ Value declared_value(const Declaration& declaration, const std::optional<Declare
   const auto earlier = c.variables.root->declared.find(declaration.path);
   if (earlier != c.variables.root->declared.end()) {
     const DeclaredBy& first = earlier->second;
-    if (!c.report.calls.empty() && first.number == c.report.calls.back().number) {
+    const std::vector<CallFrame>& calls = c.report.calls;
+    if (!calls.empty() && first.number == calls.back().number) {
       declared_within_call(declaration, first.name);
+    } else if (std::ranges::find(calls, first.number, &CallFrame::number) != calls.end()) {
+      declared_by_caller(declaration, first.name);
     } else {
       declared_twice(declaration, first.call);
     }
