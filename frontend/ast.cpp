@@ -145,6 +145,7 @@ class Printer {
       return (option.name ? option.name->text + " = " : "") + to_string(option.value);
     });
     out_ += ")";
+    out_ += step.params ? ", params = " + to_string(*step.params) : "";
   }
 
   void print(const Checkpoint& file) {

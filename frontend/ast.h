@@ -171,6 +171,7 @@ struct Minimize {
   Expr loss;
   Expr rule;                      // `optim.sgd`
   std::vector<Argument> options;  // empty without parentheses
+  std::optional<Expr> params;     // which alone are trained; absent: all
 };
 
 // save "step_{n}.safetensors", keep = 3    restore "base.safetensors" as "encoder/*"

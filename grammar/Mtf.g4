@@ -69,7 +69,8 @@ leave : BREAK | CONTINUE ;
 returnValues : RETURN expressions? ;
 print : PRINT expressions? ;
 assertion : ASSERT expr (',' expr)? ;
-minimize : MINIMIZE expr WITH expr ;
+// minimize loss with optim.sgd(lr = 0.1)    minimize loss with optim.sgd(lr = 0.1), params = net
+minimize : MINIMIZE expr WITH expr (',' PARAMS '=' expr)? ;
 // save "step_{n}.safetensors", keep = 3    restore "base.safetensors" as "encoder/*"
 checkpoint : (SAVE | RESTORE) expr (AS expr)? (',' name '=' expr)* ;
 

@@ -15,6 +15,7 @@ struct WordContext {
   std::size_t next = 0;
   bool in_layout = false;  // the statement is a layout declaration
   bool in_for = false;     // or a loop over a range
+  bool in_minimize = false;  // or a step, outside of brackets
 };
 
 // The type the token has here: its own, or NAME.

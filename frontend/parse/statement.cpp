@@ -132,8 +132,13 @@ Node assertion(const Builder& build, const Tree* context) {
 // `optim.sgd(lr = 0.5)` is taken apart: the rule is called later, once for each parameter.
 Node minimize(const Builder& build, const Tree* context) {
   const std::vector<MtfParser::ExprContext*> parts = all<MtfParser::ExprContext>(context);
-  ast::Minimize result{
-      .loss = build_expr(build, parts[0]), .rule = build_expr(build, parts[1]), .options = {}};
+  ast::Minimize result{.loss = build_expr(build, parts[0]),
+                       .rule = build_expr(build, parts[1]),
+                       .options = {},
+                       .params = std::nullopt};
+  if (parts.size() > 2) {
+    result.params = build_expr(build, parts[2]);
+  }
   auto* postfix = std::get_if<ast::Postfix>(&result.rule.node);
   auto* call =
       postfix == nullptr ? nullptr : std::get_if<ast::Call>(&postfix->suffixes.back().node);

@@ -130,6 +130,9 @@ void Resolver::visit(const ast::Minimize& minimize, SourceSpan /*span*/) {
   for (const ast::Argument& option : minimize.options) {
     expr(option.value);
   }
+  if (minimize.params) {
+    expr(*minimize.params);
+  }
 }
 
 void Resolver::visit(const ast::Checkpoint& checkpoint, SourceSpan /*span*/) {

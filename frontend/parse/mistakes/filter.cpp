@@ -98,7 +98,9 @@ class Filter {
                                   .last = previous(),
                                   .next = next,
                                   .in_layout = statement_keyword() == MtfParser::LAYOUT,
-                                  .in_for = statement_keyword() == MtfParser::FOR});
+                                  .in_for = statement_keyword() == MtfParser::FOR,
+                                  .in_minimize = statement_keyword() == MtfParser::MINIMIZE &&
+                                                 !in_brackets()});
     const bool is_else = token.type == MtfParser::ELSE && previous() == MtfParser::CLOSE_BRACE;
     if (token.type == MtfParser::OPEN_BRACE && has_body(statement_keyword())) {
       close_brackets(token);

@@ -18,6 +18,24 @@ std::string written_between(const Scene& scene, std::ptrdiff_t first, std::ptrdi
       scene.source.text.substr(scene.token(first).begin, last.end - scene.token(first).begin));
 }
 
+// The distance of what follows the statement, from `begin` on.
+std::ptrdiff_t end_of_statement(const Scene& scene, std::ptrdiff_t begin) {
+  while (scene.type(begin) != MtfParser::SEP && scene.type(begin) != MtfParser::EOF &&
+         scene.type(begin) != MtfParser::CLOSE_BRACE) {
+    ++begin;
+  }
+  return begin;
+}
+
+// That of the first token of a type; `end` if there is none before.
+std::ptrdiff_t distance_to(const Scene& scene, std::size_t type, std::ptrdiff_t end) {
+  std::ptrdiff_t at = 0;
+  while (at < end && scene.type(at) != type) {
+    ++at;
+  }
+  return at;
+}
+
 // The distance of the statement's first word.
 std::ptrdiff_t head_at(const Scene& scene) {
   return -static_cast<std::ptrdiff_t>(scene.position());
@@ -52,14 +70,16 @@ std::string minimize_slip(const Scene& scene) {
   if (!scene.expects(MtfParser::WITH)) {
     return {};
   }
-  std::ptrdiff_t end = 1;
-  while (scene.type(end) != MtfParser::SEP && scene.type(end) != MtfParser::EOF &&
-         scene.type(end) != MtfParser::CLOSE_BRACE) {
-    ++end;
-  }
+  const std::ptrdiff_t end = end_of_statement(scene, 1);
   const bool is_other_word =  // minimize loss using optim.sgd()
       scene.type(0) == MtfParser::NAME && scene.type(1) == MtfParser::NAME;
   const bool is_skipped = scene.type(0) == MtfParser::COMMA || is_other_word;
+  const std::ptrdiff_t with = distance_to(scene, MtfParser::WITH, end);
+  if (is_skipped && with < end) {  // minimize loss over params(net) with optim.sgd()
+    return "the params that alone are trained stand behind the rule: `minimize " +
+           written_between(scene, first, 0) + " with " + written_between(scene, with + 1, end) +
+           ", params = " + written_between(scene, 1, with) + "`";
+  }
   const std::string found =
       scene.at_line_end() ? "`minimize` needs a rule" : "the rule stands behind `with`";
   return found + "; write " +
@@ -72,11 +92,7 @@ std::string maximize_slip(const Scene& scene) {
   if (scene.source.at(scene.head()) != "maximize" || scene.position() != 1) {
     return {};
   }
-  std::ptrdiff_t with = 0;
-  while (scene.type(with) != MtfParser::WITH && scene.type(with) != MtfParser::SEP &&
-         scene.type(with) != MtfParser::EOF) {
-    ++with;
-  }
+  const std::ptrdiff_t with = distance_to(scene, MtfParser::WITH, end_of_statement(scene, 0));
   const std::string gain =
       scene.type(with) == MtfParser::WITH ? written_between(scene, 0, with) : "gain";
   const bool is_call = scene.type(1) == MtfParser::OPEN_PAREN &&
@@ -230,16 +246,20 @@ std::string comma_slip(const Scene& scene) {
              : "";
 }
 
-// minimize loss with optim.sgd, lr = 0.1
+// minimize loss with optim.sgd, lr = 0.1   minimize loss with optim.sgd(), lr = 0.1
 std::string rule_slip(const Scene& scene) {
-  const std::ptrdiff_t name = scene.type(0) == MtfParser::COMMA ? 1 : 0;
-  const bool is_option = scene.type(name) == MtfParser::NAME &&
-                         scene.type(name + 1) == MtfParser::ASSIGN &&
-                         scene.type(-1) == MtfParser::NAME;
-  return is_head(scene, MtfParser::MINIMIZE) && is_option && may_end(scene)
-             ? "the options of a rule stand in `( )` behind its name: `" +
-                   std::string(scene.text(-1)) + "(" + std::string(scene.text(name)) + " = …)`"
-             : "";
+  const bool is_option = scene.type(0) == MtfParser::NAME && scene.type(1) == MtfParser::ASSIGN;
+  if (!is_head(scene, MtfParser::MINIMIZE) || !is_option) {
+    return "";
+  }
+  const bool is_behind_comma = scene.type(-1) == MtfParser::COMMA;
+  const std::ptrdiff_t last = is_behind_comma ? -2 : -1;
+  const std::string where = "the options of a rule stand in `( )` behind its name";
+  if (scene.type(last) == MtfParser::NAME) {
+    return where + ": `" + std::string(scene.text(last)) + "(" + std::string(scene.text(0)) +
+           " = …)`";
+  }
+  return is_behind_comma ? where + "; `params = …` alone follows it" : "";
 }
 
 // option steps = 40, "how many"

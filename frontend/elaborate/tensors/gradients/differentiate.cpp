@@ -223,6 +223,55 @@ std::vector<Target> trained_variables(Units& units, SourceSpan span) {
   return targets;
 }
 
+bool is_variable(const Value& value) {
+  const auto* tensor = value.get<Tensor>();
+  return tensor != nullptr && tensor->where == Where::kVariable;
+}
+
+// Those of `params = …`: what `params()` takes, or variables themselves. Nullopt after an error.
+std::optional<Values> chosen_params(Context& c, const ast::Expr& expr) {
+  const Operand of{.value = evaluate(c, expr), .span = expr.span};
+  const auto* list = of.value.get<List>();
+  const Values values = list != nullptr ? *list->items : Values{of.value};
+  if (std::ranges::all_of(values, is_variable)) {
+    return values;
+  }
+  const Value found = is_unknown(of.value) ? unknown() : params_of(c, of);
+  return is_unknown(found) ? std::nullopt : std::optional(*found.get<List>()->items);
+}
+
+// What the statement trains, as far as the loss depends on it.
+std::optional<std::vector<Target>> targets_of(Context& c, const ast::Minimize& minimize,
+                                              SourceSpan span) {
+  std::vector<Target> targets = trained_variables(c.units, span);
+  if (!minimize.params) {
+    return targets;
+  }
+  const std::optional<Values> chosen = chosen_params(c, *minimize.params);
+  if (!chosen) {
+    return std::nullopt;
+  }
+  std::erase_if(targets, [&](const Target& target) {
+    const auto& variable = target.operand.value.get<Tensor>()->variable;
+    return std::ranges::none_of(*chosen, [&variable](const Value& value) {
+      return value.get<Tensor>()->variable == variable;
+    });
+  });
+  return targets;
+}
+
+void no_param_is_trained(Context& c, const ast::Minimize& minimize) {
+  if (minimize.params) {
+    c.report.error(DiagKind::kNoGradient, minimize.params->span,
+                   "the loss depends on none of these params");
+    return;
+  }
+  c.report.error(
+      DiagKind::kNoGradient, minimize.loss.span,
+      std::string("the loss depends on no param; `param w = …` declares what is learned") +
+          (c.units.in_function() ? "" : "; a function has to compute it and `minimize` it"));
+}
+
 void watch_for_nan(Units& units, const Operand& loss) {
   const OpDef& op = op_of(units.ops, Primitive::kCheckFinite);
   static_cast<void>(apply_op(units, op, {&loss, 1}, {}, loss.span));
@@ -246,7 +295,11 @@ void minimize_here(Context& c, const ast::Minimize& minimize, SourceSpan span) {
   if (!of || !arguments) {
     return;
   }
-  const std::vector<Target> targets = trained_variables(c.units, span);
+  const std::optional<std::vector<Target>> found = targets_of(c, minimize, span);
+  if (!found) {
+    return;
+  }
+  const std::vector<Target>& targets = *found;
   const std::vector<ValueId> ids = gradients_by(c.units, c.limits, *of, targets, span);
   if (ids.empty() && !targets.empty()) {
     return;
@@ -267,10 +320,7 @@ void minimize_here(Context& c, const ast::Minimize& minimize, SourceSpan span) {
     static_cast<void>(call_inline(c, *function, *arguments, site));
   }
   if (!any) {
-    c.report.error(
-        DiagKind::kNoGradient, loss.span,
-        std::string("the loss depends on no param; `param w = …` declares what is learned") +
-            (c.units.in_function() ? "" : "; a function has to compute it and `minimize` it"));
+    no_param_is_trained(c, minimize);
     return;
   }
   watch_for_nan(c.units, loss);
