@@ -100,13 +100,34 @@ Value index_range(const IndexSite& site, const Operand& base, const Dim& dim, co
                   site.span);
 }
 
+void index_is_tensor(const IndexSite& site, const Tensor& index, const std::string& dim) {
+  const bool is_mask = index.type.dtype == DType::kBool;
+  site.c.report.error(
+      DiagKind::kWrongType, site.item.value.span,
+      is_mask ? "a mask takes no elements out, as nobody knows how many there are; `where(mask, x, "
+                "0)` leaves the others out of a sum"
+              : "the index is a tensor; `gather(x, index, over = " + dim + ")` looks elements up");
+}
+
+// x[3]   x[ids]   x[x > 0]
+void without_dim(const IndexSite& site, const Tensor& tensor) {
+  const Shape& shape = tensor.type.shape;
+  const std::string first = shape.rank() > 0 ? shape[0].name : "batch";
+  const Value index = evaluate(site.c, site.item.value);
+  if (const auto* places = index.get<Tensor>()) {
+    index_is_tensor(site, *places, first);
+  } else if (!is_unknown(index)) {
+    site.c.report.error(DiagKind::kBadIndex, site.item.span,
+                        "say which dim of " + mtf::to_string(tensor.type) + " is meant, as in [" +
+                            first + ": 0]");
+  }
+}
+
 Value index_tensor(const IndexSite& site, const Operand& base, const Tensor& tensor) {
   Context& c = site.c;
   const Shape& shape = tensor.type.shape;
   if (!site.item.dim) {
-    c.report.error(DiagKind::kBadIndex, site.item.span,
-                   "say which dim of " + mtf::to_string(tensor.type) + " is meant, as in [" +
-                       (shape.rank() > 0 ? shape[0].name : "batch") + ": 0]");
+    without_dim(site, tensor);
     return unknown();
   }
   const std::string name = dim_name(c.names, c.units, *site.item.dim, shape);
@@ -130,10 +151,8 @@ Value index_tensor(const IndexSite& site, const Operand& base, const Tensor& ten
                    "`as` renames a range; one index leaves no dim");
     return unknown();
   }
-  if (index.is<Tensor>()) {
-    c.report.error(
-        DiagKind::kWrongType, site.item.value.span,
-        "the index is a tensor; `gather(x, index, over = " + name + ")` looks elements up");
+  if (const auto* places = index.get<Tensor>()) {
+    index_is_tensor(site, *places, name);
     return unknown();
   }
   const auto at =
