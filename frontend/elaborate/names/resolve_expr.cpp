@@ -77,18 +77,36 @@ std::string_view file_ending(const ast::Postfix& postfix) {
   return is_one ? std::string_view(member->name.text) : std::string_view();
 }
 
+bool declares_dim(const ast::File& file, std::string_view name) {
+  return std::ranges::any_of(file.statements, [name](const ast::Stmt& statement) {
+    const auto* dims = std::get_if<ast::Dims>(&statement.node);
+    return dims != nullptr && std::ranges::any_of(dims->dims, [name](const ast::Sized& dim) {
+             return dim.name.text == name;
+           });
+  });
+}
+
 }  // namespace
+
+// What is said of a name that a module has which is imported; `is_dim`: as one of its dims.
+std::string Resolver::in_imported(std::string_view name, bool is_dim) const {
+  for (const auto& [import, module] : module_.imports) {
+    const bool is_member = module != nullptr && std::ranges::count(module->members, name) > 0;
+    if (is_member && (!is_dim || declares_dim(module->file, name))) {
+      return "; the module `" + name_of(*import).text + "` has it: `" + name_of(*import).text +
+             "." + std::string(name) + "`";
+    }
+  }
+  return {};
+}
 
 // What is said of a name that is a module, or in one.
 std::string Resolver::in_module(std::string_view name) const {
   if (std::ranges::find(c_.modules.standard_names, name) != c_.modules.standard_names.end()) {
     return "; `import " + std::string(name) + "` makes the module known";
   }
-  for (const auto& [import, module] : module_.imports) {
-    if (module != nullptr && std::ranges::find(module->members, name) != module->members.end()) {
-      return "; the module `" + name_of(*import).text + "` has it: `" + name_of(*import).text +
-             "." + std::string(name) + "`";
-    }
+  if (std::string found = in_imported(name, /*is_dim=*/false); !found.empty()) {
+    return found;
   }
   for (const std::string& module : c_.modules.standard_names) {
     const std::vector<std::string> members = standard_names(c_, module);
@@ -387,7 +405,9 @@ void Resolver::dim_or_shape(const ast::Expr& part, const std::string& otherwise)
   }
   std::vector<std::string> candidates = visible();
   std::ranges::copy(function_level().taken_as_dims, std::back_inserter(candidates));
-  const Suggestion suggestion = suggest(name->text, candidates);
+  const std::string imported = in_imported(name->text, /*is_dim=*/true);
+  const Suggestion suggestion = imported.empty() ? suggest(name->text, candidates)
+                                                 : Suggestion{.text = imported, .fix = {}};
   c_.report.error(DiagKind::kUnknownDim, part.span,
                   "no dim `" + name->text + "` is declared" +
                       (suggestion.text.empty() ? "; " + otherwise : suggestion.text),

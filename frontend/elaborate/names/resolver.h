@@ -98,6 +98,7 @@ class Resolver {
 
   // resolve_expr.cpp: expressions and types
   void expr(const ast::Expr& expr);
+  [[nodiscard]] std::string in_imported(std::string_view name, bool is_dim) const;
   [[nodiscard]] std::string in_module(std::string_view name) const;
   [[nodiscard]] std::string alike_in_module(std::string_view name) const;
   void note_use(std::string_view name);
