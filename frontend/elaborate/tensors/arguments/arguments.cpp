@@ -78,8 +78,13 @@ std::optional<ArgValue> dims_argument(OpCallSite& site, const OpParam& param,
   return *std::move(dims);
 }
 
-// normal(0.0, 1.0, [batch])
+// normal(0.0, 1.0, [batch])   param w : f32[io] = normal(0.1)
 std::string order_of(const OpCallSite& site) {
+  const auto number = std::ranges::find(site.op.params, ParamKind::kReal, &OpParam::kind);
+  if (site.c.variables.initial_type != nullptr && number != site.op.params.end()) {
+    return "; here it is the variable's own, without being given: `" + std::string(site.op.name) +
+           "(" + std::string(number->name) + " = …)`";
+  }
   std::string names;
   for (const OpParam& param : site.op.params) {
     names += (names.empty() ? "" : ", ") + std::string(param.name);
