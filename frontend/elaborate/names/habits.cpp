@@ -53,7 +53,7 @@ constexpr auto kHabits = std::to_array<Habit>(
       "dims have sizes before values are known; `where(c, a, b)` and sums of what a mask keeps do "
       "without"},
      {"zeros_like ones_like empty_like full_like randn_like rand_like empty",
-      "write `zeros(shape(x))`; `ones`, `fill`, `normal` and `uniform` take a shape as well"},
+      "a shape is a value, as in `zeros(shape(x))`"},
      {"clone copy deepcopy contiguous", "a value never changes, so none is copied"},
      {"normalize", "write `x / norm(x, over = d)`"},
      {"cosine_similarity",
@@ -66,7 +66,7 @@ constexpr auto kHabits = std::to_array<Habit>(
      {"adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d",
       "write `mean(x, over = [h, w])`, of all there is"},
      {"upsample interpolate upsample_nearest",
-      "`repeat` says every element of a dim several times"},
+      "`repeat(x, row, times = 2)` has every element twice"},
      {"pixel_shuffle pixel_unshuffle", "`reshape` joins dims and takes them apart"},
      {"no_grad enable_grad inference_mode requires_grad requires_grad_",
       "`minimize` and `grad` alone compute gradients; `stop_gradient(x)` keeps them from x"},

@@ -53,16 +53,20 @@ std::string Resolver::in_module(std::string_view name) const {
 // Of names in standard modules, one that others call so, as `dense` of nn for `Linear`, or that has
 // `name` among its words: `softmax_cross_entropy` for `cross_entropy`.
 std::string Resolver::alike_in_module(std::string_view name) const {
+  for (const std::string& module : c_.modules.standard_names) {
+    const std::vector<std::string> members = standard_names(c_, module);
+    if (const std::string_view alike = member_called(name, members); !alike.empty()) {
+      return "; the module `" + module + "` has `" + std::string(alike) + "`";
+    }
+  }
   const std::string part = "_" + std::string(name) + "_";
   for (const std::string& module : c_.modules.standard_names) {
     const std::vector<std::string> members = standard_names(c_, module);
-    std::string alike(member_called(name, members));
     const auto longer = std::ranges::find_if(members, [&part](const std::string& member) {
       return ("_" + member + "_").find(part) != std::string::npos;
     });
-    alike = alike.empty() && longer != members.end() ? *longer : alike;
-    if (!alike.empty()) {
-      return "; the module `" + module + "` has `" + alike + "`";
+    if (longer != members.end()) {
+      return "; the module `" + module + "` has `" + *longer + "`";
     }
   }
   return {};
