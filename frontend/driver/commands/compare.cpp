@@ -120,7 +120,7 @@ std::optional<Difference> text_difference(std::string_view a, std::string_view b
 }
 
 struct Worst {
-  double narrow = 0;  // what the narrowest floats that were computed with allow
+  double narrow = 0;  // what the narrowest floats that order has to do with allow
   std::optional<Difference> kept;
 };
 
@@ -168,16 +168,17 @@ Tensors found_in(std::span<const Trace> traces, const Find& find) {
   return tensors;
 }
 
+using ObservedList = std::vector<Trace::Observed> Trace::*;
+
 // Of what has the same place in both.
-template <typename T>
 void keep_worse_of(Worst& worst, const Trace& a, const Trace& b, std::span<const Trace> rounded,
-                   std::vector<T> Trace::*list, const HostTensor& (*tensor)(const T&),
-                   std::string (*where)(const T&)) {
+                   ObservedList list) {
   for (std::size_t i = 0; i < std::min((a.*list).size(), (b.*list).size()); ++i) {
     const auto find = [&](const Trace& trace) {
-      return i < (trace.*list).size() ? &tensor((trace.*list)[i]) : nullptr;
+      return i < (trace.*list).size() ? &(trace.*list)[i].tensor : nullptr;
     };
-    keep_worse(worst, tensor((a.*list)[i]), find(b), found_in(rounded, find), where((a.*list)[i]));
+    const Trace::Observed& observed = (a.*list)[i];
+    keep_worse(worst, observed.tensor, find(b), found_in(rounded, find), observed.where);
   }
 }
 
@@ -191,22 +192,6 @@ void keep_worse_of(Worst& worst, const Trace& a, const Trace& b, std::span<const
     };
     keep_worse(worst, tensor, find(b), found_in(rounded, find), "`" + name + "`");
   }
-}
-
-const HostTensor& seen_tensor(const Trace::Seen& seen) {
-  return seen.tensor;
-}
-
-std::string seen_where(const Trace::Seen& seen) {
-  return "printed line " + std::to_string(seen.line);
-}
-
-const HostTensor& result_tensor(const std::pair<std::string, HostTensor>& result) {
-  return result.second;
-}
-
-std::string result_where(const std::pair<std::string, HostTensor>& result) {
-  return result.first.empty() ? "a value" : "what `" + result.first + "` gives";
 }
 
 }  // namespace
@@ -239,8 +224,8 @@ std::optional<Difference> difference(const HostTensor& a, const HostTensor& b) {
 std::optional<Difference> difference(const Trace& a, const Trace& b,
                                      std::span<const Trace> rounded) {
   Worst worst{.narrow = std::max(a.narrow, b.narrow), .kept = std::nullopt};
-  keep_worse_of(worst, a, b, rounded, &Trace::seen, seen_tensor, seen_where);
-  keep_worse_of(worst, a, b, rounded, &Trace::results, result_tensor, result_where);
+  keep_worse_of(worst, a, b, rounded, &Trace::seen);
+  keep_worse_of(worst, a, b, rounded, &Trace::results);
   keep_worse_of(worst, a, b, rounded, &Trace::files);
   keep_worse_of(worst, a, b, rounded, &Trace::variables);
   if (worst.kept) {
@@ -255,6 +240,20 @@ std::optional<Difference> difference(const Trace& a, const Trace& b,
     return complete("printed line " + std::to_string(std::min(a.lines.size(), b.lines.size()) + 1));
   }
   return worst.kept;
+}
+
+const Trace::Observed* first_apart(const Trace& a, const Trace& b) {
+  const Trace::Observed* first = nullptr;
+  for (const ObservedList list : {&Trace::seen, &Trace::results}) {
+    for (std::size_t i = 0; i < std::min((a.*list).size(), (b.*list).size()); ++i) {
+      const Trace::Observed& other = (b.*list)[i];
+      if (difference((a.*list)[i].tensor, other.tensor)) {
+        first = first == nullptr || other.order < first->order ? &other : first;
+        break;
+      }
+    }
+  }
+  return first;
 }
 
 }  // namespace mtf

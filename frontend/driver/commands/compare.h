@@ -16,17 +16,20 @@ namespace mtf {
 // What one run showed: its printed lines, the values it looked at, what its entries and statements
 // gave, the files it wrote, and its variables at the end.
 struct Trace {
-  struct Seen {
+  struct Observed {
     HostTensor tensor;
-    std::size_t line = 0;  // of the output, from 1: where it was printed, or the next one
+    std::string where;        // "printed line 3", "what `f` gives"
+    std::size_t order = 0;    // of all that was observed
+    std::size_t endings = 0;  // of the promise: from this one on those of the program that made it
   };
 
   std::vector<std::string> lines;
-  std::vector<Seen> seen;
-  std::vector<std::pair<std::string, HostTensor>> results;  // of which entry
-  std::map<std::string, HostTensor> files;                  // by path
+  std::vector<Observed> seen;               // by the program
+  std::vector<Observed> results;            // of entries and statements
+  std::map<std::string, HostTensor> files;  // by path
   std::map<std::string, HostTensor> variables;
-  double narrow = 0;  // the tolerance of the narrowest floats that it computed with; 0: of none
+  // The tolerance of the narrowest floats that sums have to do with; 0: of none.
+  double narrow = 0;
 
   [[nodiscard]] bool is_empty() const {
     return lines.empty() && seen.empty() && results.empty() && files.empty() && variables.empty();
@@ -67,5 +70,8 @@ constexpr double kRoundings = 16;
 // like `a` but for roundings.
 [[nodiscard]] std::optional<Difference> difference(const Trace& a, const Trace& b,
                                                    std::span<const Trace> rounded = {});
+
+// What b observed first that is not as in a; null: nothing.
+[[nodiscard]] const Trace::Observed* first_apart(const Trace& a, const Trace& b);
 
 }  // namespace mtf

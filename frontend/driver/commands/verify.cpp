@@ -84,7 +84,7 @@ class Verifier {
       row.is_promised = !fast && many.endings.empty();
       row.apart = apart(*one.trace, *many.trace, row.is_promised);
       row.ok = !row.apart || (!row.is_promised && tolerated(*row.apart));
-      row.endings = fast ? std::vector<std::string>() : reasons(many.endings);
+      row.endings = fast ? std::vector<std::string>() : reasons(nearest_first(*one.trace, many));
     }
     outcome_.status = row.ok ? outcome_.status : kProgramError;
     rows_.push_back(std::move(row));
@@ -102,6 +102,19 @@ class Verifier {
       rounded_ = rounded_runs(workspace_, file_);
     }
     return *rounded_;
+  }
+
+  // Those of what differs first go before those of other statements, which may be without effect.
+  [[nodiscard]] static std::vector<Ending> nearest_first(const Trace& one,
+                                                         const VerifyResult& many) {
+    std::vector<Ending> endings = many.endings;
+    const Trace::Observed* first = first_apart(one, *many.trace);
+    if (first != nullptr && !endings.empty()) {
+      const std::size_t nearest = std::min(first->endings, endings.size() - 1);
+      std::rotate(endings.begin(), endings.begin() + static_cast<std::ptrdiff_t>(nearest),
+                  endings.end());
+    }
+    return endings;
   }
 
   // What ended the promise of equal bits: the first with its place, each once.

@@ -16,8 +16,8 @@ namespace mtf {
 struct VerifyRun {
   std::string layout;  // its name; "" for one rank
   bool exact = true;
-  // Not 0: the last digit of each element that a variable of f32 or f64 begins with is another one,
-  // up or down as the draw has it.
+  // Not 0: the last digit of each element that a variable of f32 or f64 begins with, and of what
+  // top-level statements hand on, is another one, up or down as the draw has it.
   std::uint64_t draw = 0;
 };
 
@@ -30,8 +30,8 @@ struct VerifyResult {
 
 [[nodiscard]] VerifyResult run_to_verify(Workspace& workspace, FileId file, const VerifyRun& run);
 
-// The program on one rank from variables whose last digits are others: what differs from the run
-// from its own is what roundings make of it. Empty: it cannot be told.
+// The program on one rank with other last digits: what differs from the run with its own is what
+// roundings make of it. Empty: it cannot be told.
 [[nodiscard]] std::vector<Trace> rounded_runs(Workspace& workspace, FileId file);
 
 }  // namespace mtf

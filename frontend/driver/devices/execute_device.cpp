@@ -120,9 +120,13 @@ std::optional<std::vector<TensorHandle>> ExecuteDevice::run(const Unit& unit,
     return std::nullopt;
   }
   std::vector<TensorHandle> handles;
-  for (RankTensor& output : *outputs) {
+  for (std::size_t i = 0; i < outputs->size(); ++i) {
+    RankTensor& output = (*outputs)[i];
+    if (options_.given) {
+      options_.given(output);
+    }
     if (options_.observe_result) {
-      options_.observe_result(unit.is_entry ? unit.program.name : "", whole(output));
+      options_.observe_result(unit, unit.program.outputs[i], whole(output));
     }
     handles.push_back(std::make_shared<Held>(std::move(output)));
   }

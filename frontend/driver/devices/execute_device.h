@@ -59,10 +59,11 @@ struct ExecuteOptions {
   std::function<void(std::string_view)> print;  // lines of the program, on the first rank
   std::function<void()> after_run;              // a unit has run without an error
   std::function<void(HostTensor)> observe;      // each value that the program looked at
-  // Each value that an entry, or a statement (""), has given.
-  std::function<void(std::string_view, HostTensor)> observe_result = {};
+  // Each value that a unit has given: of its program, and whole.
+  std::function<void(const Unit&, ValueId, HostTensor)> observe_result = {};
   std::function<void(const SpmdProgram&)> lowered = {};  // each program, before its first run
   std::function<void(RankTensor&)> initialised = {};     // each variable, before anything reads it
+  std::function<void(RankTensor&)> given = {};           // … and what a unit gives
   std::function<void(const TrainedStep&)> trained = {};  // on the first rank
   std::function<void(const NotedMetric&)> noted = {};    // on the first rank
   Timeline* timeline = nullptr;                          // takes the time of everything that runs

@@ -38,13 +38,13 @@ TEST_CASE("one NaN is as good as another, one zero is not") {
 
 TEST_CASE("what an entry gives and what it writes are compared, printed or not") {
   Trace one;
-  one.results.emplace_back("f", tensor({1}));
+  one.results.push_back({.tensor = tensor({1}), .where = "what `f` gives"});
   one.files["out.npy"] = tensor({0});
   Trace many = one;
   CHECK_FALSE(difference(one, many));
   many.files["out.npy"] = tensor({-0.0F});
   CHECK(difference(one, many)->where == "`out.npy`");
-  many.results.front().second = tensor({2});
+  many.results.front().tensor = tensor({2});
   CHECK(difference(one, many)->where == "what `f` gives");
 }
 
@@ -83,7 +83,7 @@ TEST_CASE("a number against none, or another shape, is an infinite difference") 
 
 TEST_CASE("of two runs, the worst place is named") {
   Trace a;
-  a.seen.push_back({.tensor = tensor({1}), .line = 3});
+  a.seen.push_back({.tensor = tensor({1}), .where = "printed line 3"});
   a.variables.emplace("m/w", tensor({1, 2}));
   Trace b = a;
   CHECK_FALSE(difference(a, b));
