@@ -50,6 +50,9 @@ std::string question_of(SearchedProgram& program, const Layout& searched, const 
   for (const Program& entry : program.programs(0)) {
     text += to_string(entry);
   }
+  for (const RuledTensor& tensor : program.limits().beside) {
+    text += to_string(tensor.shape) + (tensor.is_variable ? " of a variable\n" : "\n");
+  }
   return text + program.expectations();
 }
 

@@ -12,6 +12,47 @@
 namespace mtf {
 namespace {
 
+// The blocks inside of a statement.
+template <typename Stmt, typename Visit>
+void visit_blocks(Stmt& statement, const Visit& visit) {
+  std::visit(
+      [&visit](auto& node) {
+        if constexpr (requires { node.body.statements; }) {
+          visit(node.body);
+        } else if constexpr (requires { node.branches; }) {
+          for (auto& branch : node.branches) {
+            visit(branch.body);
+          }
+          if (node.otherwise) {
+            visit(*node.otherwise);
+          }
+        }
+      },
+      statement.node);
+}
+
+// `recompute` blocks, the outer ones first.
+template <typename Stmt, typename Visit>
+void visit_recomputed(Stmt& statement, const Visit& visit) {
+  if (std::holds_alternative<ast::Recompute>(statement.node)) {
+    visit(statement);
+  }
+  visit_blocks(statement, [&visit](auto& block) {
+    for (auto& inner : block.statements) {
+      visit_recomputed(inner, visit);
+    }
+  });
+}
+
+// The block becomes one of `if true`.
+void keep(ast::Stmt& block) {
+  ast::Branch branch{.condition = {.span = block.span, .node = ast::Bool{.value = true}},
+                     .body = std::move(std::get<ast::Recompute>(block.node).body)};
+  ast::If always;
+  always.branches.push_back(std::move(branch));
+  block.node = std::move(always);
+}
+
 // Nothing after an error.
 std::optional<Priced> planned(SearchedProgram& program, const Layout& layout, std::size_t mesh,
                               bool exact) {
@@ -32,6 +73,24 @@ std::optional<Priced> planned(SearchedProgram& program, const Layout& layout, st
 }
 
 }  // namespace
+
+std::vector<SourceSpan> SearchedProgram::recomputed() const {
+  std::vector<SourceSpan> blocks;
+  for (const ast::Stmt& statement : tree().statements) {
+    visit_recomputed(statement, [&](const ast::Stmt& block) { blocks.push_back(block.span); });
+  }
+  return blocks;
+}
+
+void SearchedProgram::keep_block(ast::File& tree, SourceSpan block) {
+  for (ast::Stmt& statement : tree.statements) {
+    visit_recomputed(statement, [block](ast::Stmt& found) {
+      if (found.span == block) {
+        keep(found);
+      }
+    });
+  }
+}
 
 void add_recomputed(const Workspace& workspace, SearchedProgram& program, Searching& searching,
                     SearchReport& report) {

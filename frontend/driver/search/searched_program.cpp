@@ -43,47 +43,6 @@ void set_sizes(std::vector<ast::Sized>& dims, const DimSizes& sizes) {
   }
 }
 
-// The blocks inside of a statement.
-template <typename Stmt, typename Visit>
-void visit_blocks(Stmt& statement, const Visit& visit) {
-  std::visit(
-      [&visit](auto& node) {
-        if constexpr (requires { node.body.statements; }) {
-          visit(node.body);
-        } else if constexpr (requires { node.branches; }) {
-          for (auto& branch : node.branches) {
-            visit(branch.body);
-          }
-          if (node.otherwise) {
-            visit(*node.otherwise);
-          }
-        }
-      },
-      statement.node);
-}
-
-// `recompute` blocks, the outer ones first.
-template <typename Stmt, typename Visit>
-void visit_recomputed(Stmt& statement, const Visit& visit) {
-  if (std::holds_alternative<ast::Recompute>(statement.node)) {
-    visit(statement);
-  }
-  visit_blocks(statement, [&visit](auto& block) {
-    for (auto& inner : block.statements) {
-      visit_recomputed(inner, visit);
-    }
-  });
-}
-
-// The block becomes one of `if true`.
-void keep(ast::Stmt& block) {
-  ast::Branch branch{.condition = {.span = block.span, .node = ast::Bool{.value = true}},
-                     .body = std::move(std::get<ast::Recompute>(block.node).body)};
-  ast::If always;
-  always.branches.push_back(std::move(branch));
-  block.node = std::move(always);
-}
-
 // Of the axes that the declared mesh has.
 std::string sizes_text(const Mesh& mesh, const Mesh& declared) {
   std::string text;
@@ -169,14 +128,6 @@ void SearchedProgram::set_ranks(std::int64_t ranks) {
   if (unsplit_->session.follows_layout()) {
     programs_.clear();
   }
-}
-
-std::vector<SourceSpan> SearchedProgram::recomputed() const {
-  std::vector<SourceSpan> blocks;
-  for (const ast::Stmt& statement : tree().statements) {
-    visit_recomputed(statement, [&](const ast::Stmt& block) { blocks.push_back(block.span); });
-  }
-  return blocks;
 }
 
 void SearchedProgram::set_kept(std::optional<SourceSpan> block) {
@@ -301,12 +252,8 @@ void SearchedProgram::keep_contracts(const Unit& unit, std::size_t entry) {
 // With the sizes of dims that are wanted.
 std::optional<ast::File> SearchedProgram::sized_tree(DiagSink& diags) const {
   std::optional<ast::File> tree = parse_program(workspace_, file_, diags);
-  for (std::size_t i = 0; tree && kept_ && i < tree->statements.size(); ++i) {
-    visit_recomputed(tree->statements[i], [this](ast::Stmt& block) {
-      if (block.span == *kept_) {
-        keep(block);
-      }
-    });
+  if (tree && kept_) {
+    keep_block(*tree, *kept_);
   }
   if (tree && !sizes_.empty()) {
     for (ast::Stmt& statement : tree->statements) {
@@ -316,6 +263,31 @@ std::optional<ast::File> SearchedProgram::sized_tree(DiagSink& diags) const {
     }
   }
   return tree;
+}
+
+// What the file runs as it is, before its entries are taken out of it.
+void SearchedProgram::note_beside(CheckedProgram& program) {
+  std::set<const Unit*> priced;
+  for (const std::string& entry : entries_) {
+    priced.insert(program.session.build(entry));
+  }
+  std::vector<RuledTensor> known;  // what the space has of these anyway
+  std::vector<RuledTensor> beside;
+  const auto add = [](const Unit& unit, const Layout& layout, std::vector<RuledTensor>& tensors) {
+    for (RuledTensor& tensor : ruled_tensors(unit.program, layout)) {
+      if (std::ranges::find(tensors, tensor) == tensors.end()) {
+        tensors.push_back(std::move(tensor));
+      }
+    }
+  };
+  const Layout layout = program.layout();
+  for (const Unit* unit : program.device.units()) {
+    add(*unit, layout, priced.contains(unit) ? known : beside);
+  }
+  std::erase_if(beside, [&known](const RuledTensor& tensor) {
+    return std::ranges::find(known, tensor) != known.end();
+  });
+  limits_.beside = std::move(beside);
 }
 
 // Under the fixed layout on this mesh, as if it were in use.
@@ -335,6 +307,7 @@ std::vector<Program> SearchedProgram::built(const Mesh& mesh) {
   CheckedProgram program(std::move(options), Lowered::kNot, workspace_.sources, diags);
   program.session.run(*std::move(tree));
   std::vector<Program> result;
+  note_beside(program);
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     const Unit* unit = program.session.build(entries_[i]);
     if (unit == nullptr) {

@@ -72,6 +72,9 @@ class SearchedProgram {
   [[nodiscard]] std::optional<ast::File> sized_tree(DiagSink& diags) const;
   [[nodiscard]] std::vector<std::string> dim_names() const;
   [[nodiscard]] bool check_dims(DiagSink& diags) const;
+  // The block of a `recompute` becomes one of `if true`.
+  static void keep_block(ast::File& tree, SourceSpan block);
+  void note_beside(CheckedProgram& program);
   [[nodiscard]] std::vector<Program> built(const Mesh& mesh);
   void keep_contracts(const Unit& unit, std::size_t entry);
 

@@ -70,6 +70,7 @@ PricerOptions pricing(const Workspace& workspace, SearchedProgram& program,
 
 // With the links that tell axes apart; an `expect` may name them.
 SpaceLimits limits_of(SearchedProgram& program) {
+  static_cast<void>(program.programs(0));  // what is beside them is known once they are built
   SpaceLimits limits = program.limits();
   for (std::size_t m = 0; m < limits.meshes.size() && !program.expects(); ++m) {
     limits.near_ranks.push_back(program.hardware(limits.meshes[m]).near_ranks);

@@ -149,13 +149,20 @@ void SearchSpace::find_equal_dims(std::span<const Program> programs) {
   }
   for (std::size_t a = 0; a < dims_.size(); ++a) {
     for (std::size_t b = a + 1; b < dims_.size(); ++b) {
-      const bool may_be =
-          !is_fixed(a) && !is_fixed(b) && sizes_[a] == sizes_[b] && uses[a] == uses[b];
+      const bool may_be = !is_fixed(a) && !is_fixed(b) && sizes_[a] == sizes_[b] &&
+                          uses[a] == uses[b] && excludes_alike(a, b);
       if (may_be && plays_the_same_part(programs, {.a = dims_[a], .b = dims_[b]})) {
         equal_.emplace_back(a, b);
       }
     }
   }
+}
+
+// Whether they stand beside the same dims, also in what is computed beside the entries.
+bool SearchSpace::excludes_alike(std::size_t a, std::size_t b) const {
+  const DimSet others = ~(only(a) | only(b));
+  return (apart_[a] & others) == (apart_[b] & others) &&
+         (apart_in_variables_[a] & others) == (apart_in_variables_[b] & others);
 }
 
 LayoutCandidate SearchSpace::exchange(LayoutCandidate candidate, std::size_t a, std::size_t b) {

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "ir/rewrite/rewrite.h"
-#include "lowering/layout/rule_sources.h"
 
 namespace mtf {
 namespace {
@@ -68,12 +67,15 @@ SearchSpace::SearchSpace(std::span<const Program> programs, SpaceLimits limits)
   for (const Program& program : programs) {
     add_sizes(program, sizes);
   }
+  add_sizes_beside(sizes);
   find_dims(programs, sizes);
   apart_.resize(dims_.size());
   apart_in_variables_.resize(dims_.size());
   for (const Program& program : programs) {
-    find_neighbours(program);
+    std::ranges::for_each(ruled_tensors(program, limits_.fixed),
+                          [this](const RuledTensor& tensor) { keep_apart(tensor); });
   }
+  keep_apart_beside();
   find_choices();
   find_equal_dims(programs);
   find_axis_classes(programs);
@@ -142,31 +144,16 @@ DimSet SearchSpace::set_of(const Shape& shape) const {
   return set;
 }
 
-void SearchSpace::keep_apart(const Shape& shape, bool is_variable) {
-  const DimSet dims = set_of(shape);
+void SearchSpace::keep_apart(const RuledTensor& tensor) {
+  const DimSet dims = set_of(tensor.shape);
   for (std::size_t d = 0; d < dims_.size(); ++d) {
     if (mtf::has(dims, d)) {
-      (is_variable ? apart_in_variables_ : apart_)[d] |= dims & ~only(d);
+      (tensor.is_variable ? apart_in_variables_ : apart_)[d] |= dims & ~only(d);
     }
   }
-  if (is_variable && std::ranges::find(variable_dims_, dims) == variable_dims_.end()) {
+  if (tensor.is_variable && std::ranges::find(variable_dims_, dims) == variable_dims_.end()) {
     variable_dims_.push_back(dims);
     has_variables_ = has_variables_ || dims != 0;
-  }
-}
-
-// What an `@` or a region lays out, and what rewrites made, gives way where rules do not fit it.
-void SearchSpace::find_neighbours(const Program& program) {
-  const RuleSources sources(program, limits_.fixed);
-  for (std::size_t i = 0; i < program.values.size(); ++i) {
-    const ValueId id{static_cast<std::int32_t>(i)};
-    const Value& value = program.at(id);
-    const RuleSource source = sources.of(id);
-    const bool is_effect = value.op != nullptr && value.op->effect;
-    const bool by_rules = source.pin == nullptr && source.layout == &limits_.fixed;
-    if (by_rules && !value.internal && !is_effect) {
-      keep_apart(value.type.shape, source.variable != nullptr);
-    }
   }
 }
 

@@ -18,6 +18,7 @@
 
 #include "ir/layout/layout.h"
 #include "ir/program.h"
+#include "lowering/search/space/ruled_tensors.h"
 
 namespace mtf {
 
@@ -90,6 +91,8 @@ struct SpaceLimits {
   std::vector<std::int64_t> near_ranks = {};
   // … dims that no rule names may follow; nullopt: where the program lays tensors out itself.
   std::optional<bool> infer = std::nullopt;
+  // What is computed beside the entries, under the same layout: it has to be legal for them, too.
+  std::vector<RuledTensor> beside = {};
 };
 
 class SearchSpace {
@@ -178,8 +181,10 @@ class SearchSpace {
   [[nodiscard]] bool has_rule(const std::string& dim) const;
   [[nodiscard]] bool may_be_split(const std::string& dim,
                                   const std::vector<std::int64_t>& sizes) const;
-  void find_neighbours(const Program& program);
-  void keep_apart(const Shape& shape, bool is_variable);
+  void add_sizes_beside(Sizes& sizes) const;
+  void keep_apart(const RuledTensor& tensor);
+  [[nodiscard]] bool is_split_twice_by_fixed(const Shape& shape) const;
+  void keep_apart_beside();
   void find_choices();
   [[nodiscard]] std::vector<DimSet> independent(const std::vector<DimSet>& apart, std::size_t mesh,
                                                 AxisId axis) const;
@@ -199,6 +204,7 @@ class SearchSpace {
                                        const GroupAxes& own) const;
   [[nodiscard]] bool fits(const LayoutCandidate& candidate, const GroupAxes& own) const;
   void find_groups(std::span<const Program> programs);
+  [[nodiscard]] bool excludes_alike(std::size_t a, std::size_t b) const;
   void find_equal_dims(std::span<const Program> programs);
   void find_axis_classes(std::span<const Program> programs);
   [[nodiscard]] static Axes by_appearance(const LayoutCandidate& candidate, const Axes& axes);
