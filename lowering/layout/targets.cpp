@@ -93,40 +93,37 @@ class Targets {
 
   // ---- conditions ---------------------------------------------------------------------------
 
-  // Whether the mesh has the ranks that the conditions name.
-  bool check_sizes(const Rule& rule) {
-    std::string problem = problem_of_sizes(rule.where, layout_.mesh);
+  bool fits(const Rule& rule, const std::string& problem) {
     if (!problem.empty()) {
-      diags_.error(DiagKind::kLayoutConflict, rule.span, std::move(problem));
-      return false;
+      diags_.error(DiagKind::kLayoutConflict, rule.span, problem);
     }
-    return true;
+    return problem.empty();
+  }
+
+  // Whether the mesh has the ranks that the conditions name.
+  bool sizes_fit(const Rule& rule) {
+    return fits(rule, problem_of_sizes(rule.where, layout_.mesh));
   }
 
   bool sizes_fit(const Layout& layout) {
     bool fit = true;
-    for (const Rule& rule : layout.rules) {
-      fit = check_sizes(rule) && fit;
-    }
+    const auto check = [&](const Rule& rule) { fit = sizes_fit(rule) && fit; };
+    std::ranges::for_each(layout.rules, check);
     for (const VariableRules& block : layout.variables) {
-      for (const Rule& rule : block.rules) {
-        fit = check_sizes(rule) && fit;
-      }
+      std::ranges::for_each(block.rules, check);
     }
     return fit;
   }
 
-  void check_conditions(const Pin& pin, const std::vector<Rule>& rules) {
+  bool check_conditions(const Pin& pin, const std::vector<Rule>& rules) {
+    bool fit = true;
     for (std::size_t i = 0; i < rules.size(); ++i) {
-      OrientedConditions where =
+      const OrientedConditions where =
           oriented(layout_.mesh, rules[i].dim, rules[i].axes, pin.rules[i].where);
-      if (!where.problem.empty()) {
-        diags_.error(DiagKind::kLayoutConflict, rules[i].span, std::move(where.problem));
-        ok_ = false;
-      } else {
-        ok_ = check_sizes(rules[i]) && ok_;
-      }
+      fit = fits(rules[i], where.problem) && sizes_fit(rules[i]) && fit;
     }
+    ok_ = ok_ && fit;
+    return fit;
   }
 
   // ---- rules --------------------------------------------------------------------------------
@@ -213,7 +210,9 @@ class Targets {
     const Value& value = program_.at(id);
     const std::string what = describe(program_, id);
     const std::vector<Rule> pinned = rules_of(pin, layout_.mesh);
-    check_conditions(pin, pinned);
+    if (!check_conditions(pin, pinned)) {
+      return;
+    }
     agrees(value, pinned, rules, layout);
     Layout::Rules both{.list = {}, .firm = pinned.size()};
     std::ranges::transform(pinned, std::back_inserter(both.list),
