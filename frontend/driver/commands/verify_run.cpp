@@ -121,7 +121,7 @@ class Observer {
 
  private:
   void note(std::vector<Trace::Observed>& list, std::string where, HostTensor tensor,
-            std::size_t endings) {
+            std::size_t endings) const {
     list.push_back({.tensor = std::move(tensor),
                     .where = std::move(where),
                     .order = trace_.seen.size() + trace_.results.size(),

@@ -265,29 +265,24 @@ std::optional<ast::File> SearchedProgram::sized_tree(DiagSink& diags) const {
   return tree;
 }
 
-// What the file runs as it is, before its entries are taken out of it.
-void SearchedProgram::note_beside(CheckedProgram& program) {
-  std::set<const Unit*> priced;
-  for (const std::string& entry : entries_) {
-    priced.insert(program.session.build(entry));
-  }
-  std::vector<RuledTensor> known;  // what the space has of these anyway
-  std::vector<RuledTensor> beside;
-  const auto add = [](const Unit& unit, const Layout& layout, std::vector<RuledTensor>& tensors) {
-    for (RuledTensor& tensor : ruled_tensors(unit.program, layout)) {
-      if (std::ranges::find(tensors, tensor) == tensors.end()) {
-        tensors.push_back(std::move(tensor));
+// Of what the file runs. The entries have been taken out of it.
+void SearchedProgram::note_beside(const CheckedProgram& program, std::span<const Program> entries) {
+  const Layout layout = program.layout();
+  std::vector<RuledTensor> all;
+  const auto add = [&](const Program& of) {
+    for (RuledTensor& tensor : ruled_tensors(of, layout)) {
+      if (std::ranges::find(all, tensor) == all.end()) {
+        all.push_back(std::move(tensor));
       }
     }
   };
-  const Layout layout = program.layout();
+  std::ranges::for_each(entries, add);  // the space has these anyway
+  const std::size_t known = all.size();
   for (const Unit* unit : program.device.units()) {
-    add(*unit, layout, priced.contains(unit) ? known : beside);
+    add(unit->program);
   }
-  std::erase_if(beside, [&known](const RuledTensor& tensor) {
-    return std::ranges::find(known, tensor) != known.end();
-  });
-  limits_.beside = std::move(beside);
+  all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(known));
+  limits_.beside = std::move(all);
 }
 
 // Under the fixed layout on this mesh, as if it were in use.
@@ -307,7 +302,6 @@ std::vector<Program> SearchedProgram::built(const Mesh& mesh) {
   CheckedProgram program(std::move(options), Lowered::kNot, workspace_.sources, diags);
   program.session.run(*std::move(tree));
   std::vector<Program> result;
-  note_beside(program);
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     const Unit* unit = program.session.build(entries_[i]);
     if (unit == nullptr) {
@@ -319,6 +313,7 @@ std::vector<Program> SearchedProgram::built(const Mesh& mesh) {
     keep_contracts(*unit, i);
     result.push_back(program.session.take(entries_[i]));
   }
+  note_beside(program, result);
   return result;
 }
 

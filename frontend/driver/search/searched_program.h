@@ -74,7 +74,7 @@ class SearchedProgram {
   [[nodiscard]] bool check_dims(DiagSink& diags) const;
   // The block of a `recompute` becomes one of `if true`.
   static void keep_block(ast::File& tree, SourceSpan block);
-  void note_beside(CheckedProgram& program);
+  void note_beside(const CheckedProgram& program, std::span<const Program> entries);
   [[nodiscard]] std::vector<Program> built(const Mesh& mesh);
   void keep_contracts(const Unit& unit, std::size_t entry);
 
