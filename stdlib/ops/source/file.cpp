@@ -1,12 +1,16 @@
 // load and write: tensors in .npy files. A rank reads its own slice and no more.
 
 #include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "ir/kernel.h"
 #include "runtime/kernels/strided.h"
 #include "stdlib/ops/ops.h"
 #include "stdlib/ops/rules.h"
 #include "stdlib/ops/source/npy.h"
+#include "stdlib/ops/source/sizes.h"
 #include "stdlib/ops/tiles.h"
 
 namespace mtf::ops {
@@ -14,13 +18,19 @@ namespace {
 
 // ---- load ------------------------------------------------------------------------------------
 
-// Dims without a size have that of the file.
-Shape sized_by(const NpyInfo& info, const Shape& shape) {
-  std::vector<Dim> dims(shape.dims().begin(), shape.dims().end());
-  for (std::size_t i = 0; i < dims.size() && i < info.sizes.size(); ++i) {
-    dims[i].size = dims[i].size == 0 ? info.sizes[i] : dims[i].size;
+// The dims in the order of the file, where only that is another one; or nullopt.
+std::optional<Shape> in_order_of(const std::vector<std::int64_t>& sizes, const Shape& shape) {
+  std::vector<Dim> left(shape.dims().begin(), shape.dims().end());
+  std::vector<Dim> dims;
+  for (const std::int64_t size : sizes) {
+    const auto found = std::ranges::find(left, size, &Dim::size);
+    if (found == left.end()) {
+      return std::nullopt;
+    }
+    dims.push_back(*found);
+    left.erase(found);
   }
-  return info.sizes.size() == dims.size() ? Shape(std::move(dims)) : shape;
+  return left.empty() ? std::optional(Shape(std::move(dims))) : std::nullopt;
 }
 
 // "" or what is wrong with the file for a tensor of that shape.
@@ -32,9 +42,12 @@ std::string problem_of(const std::string& path, const NpyInfo& info, const Shape
   for (std::size_t i = 0; same && i < shape.rank(); ++i) {
     same = info.sizes[i] == shape[i].size;
   }
-  return same ? ""
-              : in_backticks(path) + " holds " + to_string(info.sizes) + ", and not " +
-                    to_string(shape);
+  if (same) {
+    return "";
+  }
+  const std::optional<Shape> turned = in_order_of(info.sizes, shape);
+  return in_backticks(path) + " holds " + to_string(info.sizes) + ", and not " + to_string(shape) +
+         (turned ? "; in its order the dims are " + to_string(*turned) : "");
 }
 
 // Of a file that is still to be written nothing tells the sizes but the call.
@@ -52,7 +65,7 @@ bool check_sized(const OpCall& call, const std::string& path, const Shape& shape
 std::optional<TensorType> load_type(OpCall& call, DiagSink& diags) {
   const std::string path = text_arg(call.args, "path");
   const NpyFile file(path);
-  const Shape shape = sized_by(file.info(), shape_arg(call.args, "shape"));
+  const Shape shape = with_sizes(shape_arg(call.args, "shape"), file.info().sizes);
   // A file that is still to be written can be planned for, if its dtype is known.
   const bool later = file.info().missing && call.args.find("dtype") != nullptr;
   const std::string problem = problem_of(path, file.info(), shape);

@@ -10,6 +10,7 @@
 #include "stdlib/ops/ops.h"
 #include "stdlib/ops/rules.h"
 #include "stdlib/ops/source/csv.h"
+#include "stdlib/ops/source/sizes.h"
 #include "stdlib/ops/tiles.h"
 
 namespace mtf::ops {
@@ -112,23 +113,21 @@ CsvTable table_of(const OpArgs& args, CsvRows rows = {}, const TakeRow& take = {
   return table;
 }
 
-// Dims without a size have that of the table; one dim lies along its only row, or column.
-Shape sized_by(const CsvTable& table, const Shape& shape) {
-  const bool is_line = shape.rank() == 1;
-  const std::array<std::int64_t, 2> sizes{is_line ? table.rows * table.columns : table.rows,
-                                          table.columns};
-  std::vector<Dim> dims(shape.dims().begin(), shape.dims().end());
-  for (std::size_t i = 0; i < dims.size() && i < sizes.size(); ++i) {
-    dims[i].size = dims[i].size == 0 ? sizes[i] : dims[i].size;
-  }
-  return Shape(std::move(dims));
-}
-
 bool same_sizes(const Shape& shape, const CsvTable& table) {
   const bool is_line = shape.rank() == 1 && (table.rows == 1 || table.columns == 1) &&
                        shape[0].size == table.rows * table.columns;
   return is_line ||
          (shape.rank() == 2 && shape[0].size == table.rows && shape[1].size == table.columns);
+}
+
+// One dim lies along the only row, or column.
+Shape csv_shape(const Shape* given, const CsvTable& table) {
+  if (given == nullptr) {
+    return Shape({{.name = "row", .size = table.rows}, {.name = "column", .size = table.columns}});
+  }
+  const bool is_line = given->rank() == 1 && (table.rows == 1 || table.columns == 1);
+  return is_line ? with_sizes(*given, std::array{table.rows * table.columns})
+                 : with_sizes(*given, std::array{table.rows, table.columns});
 }
 
 std::optional<TensorType> csv_type(OpCall& call, DiagSink& diags) {
@@ -142,11 +141,7 @@ std::optional<TensorType> csv_type(OpCall& call, DiagSink& diags) {
     diags.error(DiagKind::kFile, call.span, table.problem);
     return std::nullopt;
   }
-  const auto* given = call.args.get<Shape>("shape");
-  const Shape shape =
-      given != nullptr
-          ? sized_by(table, *given)
-          : Shape({{.name = "row", .size = table.rows}, {.name = "column", .size = table.columns}});
+  const Shape shape = csv_shape(call.args.get<Shape>("shape"), table);
   if (!same_sizes(shape, table)) {
     diags.error(DiagKind::kFile, call.span,
                 in_backticks(text_arg(call.args, "path")) + " holds " + plural(table.rows, "row") +

@@ -117,6 +117,12 @@ TEST_CASE("a file that does not fit is an error with both shapes") {
   CHECK(error(path, shape({{"row", 4}})) == "`" + path + "` holds [3], and not [row 4] [file]");
   CHECK(error(path, shape({{"row", 3}, {"col", 1}})) ==
         "`" + path + "` holds [3], and not [row 3, col 1] [file]");
+  const std::string table = folder.file("table.npy");
+  REQUIRE(write_npy(table, f32({{"a", 3}, {"b", 1}}), std::vector<std::byte>(12)).empty());
+  CHECK(error(table, shape({{"col", 1}, {"row", 3}})) ==
+        "`" + table +
+            "` holds [3, 1], and not [col 1, row 3]; in its order the dims are [row 3, col 1] "
+            "[file]");
   CHECK(error(folder.file("none.npy"), shape({})) ==
         "`" + folder.file("none.npy") + "` cannot be opened: No such file or directory [file]");
 }
