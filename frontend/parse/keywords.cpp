@@ -133,8 +133,8 @@ std::size_t resolve_keyword(const WordContext& word) {
   const bool at_start = word.previous == MtfParser::SEP;
   bool keyword = false;
   if (word.type == MtfParser::PARAMS) {
-    keyword = word.in_minimize ? word.previous == MtfParser::COMMA
-                               : word.next == MtfParser::OPEN_BRACE;
+    keyword =
+        word.in_minimize ? word.previous == MtfParser::COMMA : word.next == MtfParser::OPEN_BRACE;
   } else if (word.type == MtfParser::AT) {
     keyword = word.next == MtfParser::STRING_BEGIN || word.next == MtfParser::LET;
   } else if (word.type == MtfParser::LET && word.previous == MtfParser::AT) {

@@ -13,8 +13,8 @@ struct WordContext {
   std::size_t previous = 0;  // SEP at the start of a statement
   std::size_t last = 0;      // the token before, even at the start of a statement
   std::size_t next = 0;
-  bool in_layout = false;  // the statement is a layout declaration
-  bool in_for = false;     // or a loop over a range
+  bool in_layout = false;    // the statement is a layout declaration
+  bool in_for = false;       // or a loop over a range
   bool in_minimize = false;  // or a step, outside of brackets
 };
 

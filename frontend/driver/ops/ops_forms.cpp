@@ -27,7 +27,8 @@ constexpr std::array kOwnSyntax = std::to_array<OwnSyntax>({
 
 constexpr std::array kLanguage = std::to_array<LanguageForm>({
     {"minimize", "minimize loss with optim.sgd(lr = 0.1)",
-     "calls the rule for every param that the loss depends on, or those of a `params = …` behind it "
+     "calls the rule for every param that the loss depends on, or those of a `params = …` behind "
+     "it "
      "alone: the param, its gradient, the options",
      R"(import optim
 dim io = 3

@@ -349,8 +349,8 @@ void Resolver::dim_or_shape(const ast::Expr& part, const std::string& otherwise)
   std::vector<std::string> candidates = visible();
   std::ranges::copy(function_level().taken_as_dims, std::back_inserter(candidates));
   const std::string imported = in_imported(name->text, /*is_dim=*/true);
-  const Suggestion suggestion = imported.empty() ? suggest(name->text, candidates)
-                                                 : Suggestion{.text = imported, .fix = {}};
+  const Suggestion suggestion =
+      imported.empty() ? suggest(name->text, candidates) : Suggestion{.text = imported, .fix = {}};
   c_.report.error(DiagKind::kUnknownDim, part.span,
                   "no dim `" + name->text + "` is declared" +
                       (suggestion.text.empty() ? "; " + otherwise : suggestion.text),

@@ -117,9 +117,9 @@ void without_dim(const IndexSite& site, const Tensor& tensor) {
   if (const auto* places = index.get<Tensor>()) {
     index_is_tensor(site, *places, first);
   } else if (!is_unknown(index)) {
-    site.c.report.error(DiagKind::kBadIndex, site.item.span,
-                        "say which dim of " + mtf::to_string(tensor.type) + " is meant, as in [" +
-                            first + ": 0]");
+    site.c.report.error(
+        DiagKind::kBadIndex, site.item.span,
+        "say which dim of " + mtf::to_string(tensor.type) + " is meant, as in [" + first + ": 0]");
   }
 }
 

@@ -93,14 +93,14 @@ class Filter {
 
   void ordinary(Token token) {
     const std::size_t next = at_ + 1 < raw_.size() ? raw_[at_ + 1].type : MtfParser::EOF;
-    token.type = resolve_keyword({.type = token.type,
-                                  .previous = at_start_ ? std::size_t{MtfParser::SEP} : previous(),
-                                  .last = previous(),
-                                  .next = next,
-                                  .in_layout = statement_keyword() == MtfParser::LAYOUT,
-                                  .in_for = statement_keyword() == MtfParser::FOR,
-                                  .in_minimize = statement_keyword() == MtfParser::MINIMIZE &&
-                                                 !in_brackets()});
+    token.type = resolve_keyword(
+        {.type = token.type,
+         .previous = at_start_ ? std::size_t{MtfParser::SEP} : previous(),
+         .last = previous(),
+         .next = next,
+         .in_layout = statement_keyword() == MtfParser::LAYOUT,
+         .in_for = statement_keyword() == MtfParser::FOR,
+         .in_minimize = statement_keyword() == MtfParser::MINIMIZE && !in_brackets()});
     const bool is_else = token.type == MtfParser::ELSE && previous() == MtfParser::CLOSE_BRACE;
     if (token.type == MtfParser::OPEN_BRACE && has_body(statement_keyword())) {
       close_brackets(token);

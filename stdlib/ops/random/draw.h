@@ -37,8 +37,8 @@ void draw(const DrawStream& stream, std::uint64_t first, Isa isa, std::span<Phil
 // At most so many numbers are made at a time.
 inline constexpr std::size_t kRun = 512;
 
-// The numbers of a slice, of kPerBlock in each block. Rows that are short, as of a dim of size 1, are
-// made together: `make(blocks, numbers)` says what the numbers are of one or many.
+// The numbers of a slice, of kPerBlock in each block. Rows that are short, as of a dim of size 1,
+// are made together: `make(blocks, numbers)` says what the numbers are of one or many.
 template <std::size_t kPerBlock, typename T, typename F>
 class SliceDraw {
  public:
