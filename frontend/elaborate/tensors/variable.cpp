@@ -1,5 +1,4 @@
-// param, state and `<-`: variables by path, each declared once and initialised by a program of its
-// own.
+// param and state: variables by path, each declared once and initialised by a program of its own.
 
 #include <algorithm>
 
@@ -366,49 +365,6 @@ void declare_variable(Context& c, const ast::Variable& variable, SourceSpan span
     value = picked_value(c, {.value = std::move(value), .span = variable.name.span});
   }
   bind(declaration, std::move(value));
-}
-
-namespace {
-
-// requires: the target is a variable, or what `each` picked of one.
-void store(Context& c, const Value& target, const Operand& value, SourceSpan span) {
-  const Tensor& tensor = *target.get<Tensor>();
-  const bool is_picked = tensor.where != Where::kVariable;
-  const Operand all{
-      .value = is_picked ? with_picked(c, {.value = target, .span = span}, value) : value.value,
-      .span = value.span};
-  if (const std::optional<ValueId> id = fitted(c.units, all, tensor.variable->variable.type)) {
-    c.units.recording().assign(tensor.variable, *id);
-  }
-}
-
-}  // namespace
-
-void run_update(Context& c, const ast::Update& update, SourceSpan span) {
-  const auto assign = [&]() -> Values {
-    const Value target = evaluate(c, update.target);
-    const Operand value{.value = evaluate(c, update.value), .span = update.value.span};
-    if (is_unknown(target) || is_unknown(value.value)) {
-      return {};
-    }
-    const auto* tensor = target.get<Tensor>();
-    if (tensor == nullptr || tensor->variable == nullptr) {
-      c.report.error(DiagKind::kWrongType, update.target.span,
-                     "`<-` assigns to a param or state; this is " + kind_of(target));
-      return {};
-    }
-    if (c.units.recording().kind == UnitKind::kInitial) {
-      c.report.error(DiagKind::kBadArgument, span, "an initial value cannot assign to a variable");
-      return {};
-    }
-    store(c, target, value, span);
-    return {};
-  };
-  if (c.units.at_top_level()) {
-    static_cast<void>(compute(c, assign));
-  } else {
-    static_cast<void>(assign());
-  }
 }
 
 }  // namespace mtf::host
