@@ -89,32 +89,41 @@ class SliceDraw {
   std::size_t used_ = 0;  // of the blocks
 };
 
-// The slice, in rows that lie together in the whole tensor, too.
+// How many of a slice's first dims are outside of its rows, which lie together in the whole tensor,
+// too.
+[[nodiscard]] inline std::size_t dims_of_rows(const Shape& local, const Shape& whole) {
+  std::size_t outer = local.rank();
+  for (bool is_whole = true; outer > 0 && is_whole; --outer) {
+    is_whole = local[outer - 1].size == whole[outer - 1].size;
+  }
+  return outer;
+}
+
+// The slice, row by row.
 template <std::size_t kPerBlock, typename T, typename F>
 void fill_slice(const KernelCall& call, Distribution distribution, const F& make) {
   const Shape& local = call.out.shape;
-  const Shape& whole = call.call.result.shape;
-  const std::vector<std::int64_t> global = strides_of(whole);
+  const std::vector<std::int64_t> global = strides_of(call.call.result.shape);
   const std::span<T> out = elements<T>(call.out);
-  std::size_t outer = local.rank();  // dims before those that a row is of
+  const std::size_t outer = dims_of_rows(local, call.call.result.shape);
   std::size_t row = 1;
-  for (bool is_whole = true; outer > 0 && is_whole; --outer) {
-    row *= static_cast<std::size_t>(local[outer - 1].size);
-    is_whole = local[outer - 1].size == whole[outer - 1].size;
+  for (std::size_t i = outer; i < local.rank(); ++i) {
+    row *= static_cast<std::size_t>(local[i].size);
+  }
+  std::int64_t first = 0;
+  for (std::size_t i = 0; i < call.out.offset.size(); ++i) {
+    first += call.out.offset[i] * global[i];
   }
   SliceDraw<kPerBlock, T, F> numbers(call, distribution, make);
   std::vector<std::int64_t> index(outer, 0);
   for (std::size_t done = 0; done < out.size(); done += row) {
-    std::int64_t first = 0;
-    for (std::size_t i = 0; i < local.rank(); ++i) {
-      const std::int64_t offset = call.out.offset.empty() ? 0 : call.out.offset[i];
-      first += (offset + (i < outer ? index[i] : 0)) * global[i];
-    }
     numbers.take(static_cast<std::uint64_t>(first), out.subspan(done, row));
     for (std::size_t i = outer; i > 0; --i) {  // the next row
+      first += global[i - 1];
       if (++index[i - 1] < local[i - 1].size) {
         break;
       }
+      first -= index[i - 1] * global[i - 1];
       index[i - 1] = 0;
     }
   }
