@@ -126,38 +126,52 @@ bool begins_statement(std::size_t keyword) {
          keyword == MtfParser::BREAK || keyword == MtfParser::CONTINUE;
 }
 
-std::size_t resolve_keyword(const WordContext& word) {
-  if (!is_keyword(word.type)) {
-    return word.type;
+namespace {
+
+// Within a statement, behind its first word.
+bool goes_on_with_keyword(const WordContext& word) {
+  switch (word.type) {
+    case MtfParser::WITH:
+      return ends_operand(word.previous);
+    case MtfParser::WHILE:
+      return word.in_for && ends_operand(word.previous) && word.next != MtfParser::OPEN_BRACE;
+    case MtfParser::LAYOUT:
+      return word.previous == MtfParser::USE || word.previous == MtfParser::WITH;
+    case MtfParser::PRECISION:
+      return word.previous == MtfParser::WITH && is_word(word.next);
+    case MtfParser::IF:
+      return word.previous == MtfParser::ELSE;
+    case MtfParser::LET:
+      return word.previous == MtfParser::AT;
+    default:
+      return false;
   }
+}
+
+bool is_meant(const WordContext& word) {
   const bool at_start = word.previous == MtfParser::SEP;
-  bool keyword = false;
-  if (word.type == MtfParser::PARAMS) {
-    keyword =
-        word.in_minimize ? word.previous == MtfParser::COMMA : word.next == MtfParser::OPEN_BRACE;
-  } else if (word.type == MtfParser::AT) {
-    keyword = word.next == MtfParser::STRING_BEGIN || word.next == MtfParser::LET;
-  } else if (word.type == MtfParser::LET && word.previous == MtfParser::AT) {
-    keyword = true;
-  } else if (word.type == MtfParser::ELSE) {
-    keyword =
-        word.last == MtfParser::CLOSE_BRACE || (at_start && word.next == MtfParser::OPEN_BRACE);
-  } else if (word.type >= MtfParser::AS && word.type <= MtfParser::STEP) {
-    keyword = is_connecting(word);
-  } else if (at_start) {
-    keyword = starts_with_keyword(word.type, word.next);
-  } else if (word.type == MtfParser::WITH) {
-    keyword = ends_operand(word.previous);
-  } else if (word.type == MtfParser::WHILE) {
-    keyword = word.in_for && ends_operand(word.previous) && word.next != MtfParser::OPEN_BRACE;
-  } else if (word.type == MtfParser::LAYOUT) {
-    keyword = word.previous == MtfParser::USE || word.previous == MtfParser::WITH;
-  } else if (word.type == MtfParser::PRECISION) {
-    keyword = word.previous == MtfParser::WITH && is_word(word.next);
-  } else if (word.type == MtfParser::IF) {
-    keyword = word.previous == MtfParser::ELSE;
+  switch (word.type) {
+    case MtfParser::PARAMS:
+      return word.in_minimize ? word.previous == MtfParser::COMMA
+                              : word.next == MtfParser::OPEN_BRACE;
+    case MtfParser::AT:
+      return word.next == MtfParser::STRING_BEGIN || word.next == MtfParser::LET;
+    case MtfParser::ELSE:
+      return word.last == MtfParser::CLOSE_BRACE ||
+             (at_start && word.next == MtfParser::OPEN_BRACE);
+    default:
+      break;
   }
-  return keyword ? word.type : std::size_t{MtfParser::NAME};
+  if (word.type >= MtfParser::AS && word.type <= MtfParser::STEP) {
+    return is_connecting(word);
+  }
+  return at_start ? starts_with_keyword(word.type, word.next) : goes_on_with_keyword(word);
+}
+
+}  // namespace
+
+std::size_t resolve_keyword(const WordContext& word) {
+  return !is_keyword(word.type) || is_meant(word) ? word.type : std::size_t{MtfParser::NAME};
 }
 
 const Token* certain_statement(std::span<const Token> raw) {

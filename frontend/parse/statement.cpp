@@ -237,8 +237,7 @@ void check_line_start(const Builder& build, const Tree* statement, bool first_in
   }
 }
 
-Node build_node(const Builder& build, const Tree* statement, bool first_in_block) {
-  const auto* context = static_cast<Tree*>(statement->children.front());  // each kind is a rule
+Node build_node(const Builder& build, const Tree* context) {
   switch (context->getRuleIndex()) {
     case MtfParser::RuleImportModule:
       return import_module(build, context);
@@ -285,7 +284,6 @@ Node build_node(const Builder& build, const Tree* statement, bool first_in_block
     case MtfParser::RuleExpectation:
       return build_expect(build, context);
     default:
-      check_line_start(build, statement, first_in_block);
       return plain(build, context);
   }
 }
@@ -293,7 +291,9 @@ Node build_node(const Builder& build, const Tree* statement, bool first_in_block
 }  // namespace
 
 ast::Stmt build_statement(const Builder& build, const Tree* context, bool first_in_block) {
-  return {.span = build.span(context), .node = build_node(build, context, first_in_block)};
+  check_line_start(build, context, first_in_block);
+  const auto* kind = static_cast<Tree*>(context->children.front());  // each is a rule
+  return {.span = build.span(context), .node = build_node(build, kind)};
 }
 
 ast::Block block_in(const Builder& build, const Tree* parent) {

@@ -265,13 +265,24 @@ std::optional<ast::File> SearchedProgram::sized_tree(DiagSink& diags) const {
   return tree;
 }
 
+namespace {
+
+// Whether all that bounds layouts of the one bounds those of the other.
+bool implies(const RuledTensor& wide, const RuledTensor& narrow) {
+  return wide.is_variable == narrow.is_variable && contains(wide.shape, narrow.shape);
+}
+
+}  // namespace
+
 // Of what the file runs. The entries have been taken out of it.
 void SearchedProgram::note_beside(const CheckedProgram& program, std::span<const Program> entries) {
   const Layout layout = program.layout();
   std::vector<RuledTensor> all;
   const auto add = [&](const Program& of) {
     for (RuledTensor& tensor : ruled_tensors(of, layout)) {
-      if (std::ranges::find(all, tensor) == all.end()) {
+      const bool is_known = std::ranges::any_of(
+          all, [&tensor](const RuledTensor& known) { return implies(known, tensor); });
+      if (!is_known && tensor.shape.rank() > 0) {
         all.push_back(std::move(tensor));
       }
     }

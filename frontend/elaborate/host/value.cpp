@@ -105,9 +105,9 @@ std::string to_text(double number) {
     return number < 0 ? "-inf" : "inf";
   }
   std::array<char, 40> buffer{};
-  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), std::abs(number),
-                                 std::chars_format::scientific)
-                       .ptr;
+  auto* const end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), std::abs(number),
+                                  std::chars_format::scientific)
+                        .ptr;
   const std::string text(buffer.data(), end);
   const std::size_t mark = text.find('e');
   const int exponent = std::stoi(text.substr(mark + 1));
