@@ -29,7 +29,9 @@ bool check_dims(const OpCall& call, const std::vector<Dim>& over, const Shape& i
   if (!contains(x, ids) || has_over) {
     diags.error(DiagKind::kDimMissing, call.span_of(0),
                 "`scatter_add` of " + to_string(x) + " by " + to_string(ids) + " over " + dims +
-                    "; the rows need all dims of the ids, and not " + dims);
+                    (has_over ? ", which the rows have; `over` is the dim of the result that the "
+                                "ids are places along"
+                              : "; the rows need all dims of the ids"));
     return false;
   }
   const bool known = std::ranges::all_of(to.dims(), [&](const Dim& dim) {
