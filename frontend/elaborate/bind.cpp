@@ -21,6 +21,12 @@ Note takes(std::string_view callee, std::span<const Formal> formals) {
                   (written ? "" : "; `mtf ops " + std::string(callee) + "` shows it in use")};
 }
 
+bool is_named(std::span<const ast::Argument> arguments, std::string_view name) {
+  return std::ranges::any_of(arguments, [name](const ast::Argument& argument) {
+    return argument.name && argument.name->text == name;
+  });
+}
+
 struct Binder {
   Reporter& report;
   const Names& names;
@@ -82,21 +88,15 @@ struct Binder {
            !(tells_dims && names.scope->find(name->text).binding == nullptr);
   }
 
-  [[nodiscard]] bool is_named(std::string_view name) const {
-    return std::ranges::any_of(arguments, [name](const ast::Argument& argument) {
-      return argument.name && argument.name->text == name;
-    });
-  }
-
   // Whether the place leaves positional arguments to what has to be given and stands behind it: one
   // for dims that the call says as `over = …`, or for the result's, which `->` may say.
   [[nodiscard]] bool is_passed_by(std::size_t at) const {
     const Formal& formal = formals[at];
-    const bool may_pass =
-        formal.name == "over" ? is_named("over") : formal.name == "to" && !formal.required;
+    const bool may_pass = formal.name == "over" ? is_named(arguments, "over")
+                                                : formal.name == "to" && !formal.required;
     return may_pass && std::any_of(formals.begin() + static_cast<std::ptrdiff_t>(at) + 1,
                                    formals.end(), [this](const Formal& behind) {
-                                     return behind.required && !is_named(behind.name);
+                                     return behind.required && !is_named(arguments, behind.name);
                                    });
   }
 
@@ -136,10 +136,7 @@ bool bind_positional(Binder& binder, std::span<const ast::Argument> arguments,
 }  // namespace
 
 bool tells_dims(std::span<const ast::Argument> arguments, bool has_target, bool needs_over) {
-  return (has_target && !needs_over) ||
-         std::ranges::any_of(arguments, [](const ast::Argument& argument) {
-           return argument.name && argument.name->text == "over";
-         });
+  return (has_target && !needs_over) || is_named(arguments, "over");
 }
 
 std::optional<Bound> bind_arguments(Reporter& report, const Names& names, std::string_view callee,

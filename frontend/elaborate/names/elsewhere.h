@@ -10,6 +10,8 @@
 
 namespace mtf::host {
 
+// Of words with spaces between them.
+[[nodiscard]] bool is_among(std::string_view words, std::string_view word);
 // The name here of what has another one elsewhere; "": none.
 [[nodiscard]] std::string_view name_here(std::string_view elsewhere);
 // "; …": what to write in place of what has no name here; "": nothing is known.

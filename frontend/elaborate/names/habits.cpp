@@ -103,18 +103,14 @@ constexpr auto kHabits = std::to_array<Habit>(
      {"cuda cpu device to",
       "a layout says where tensors are, and `cast(x, f64)` changes their dtype"}});
 
-bool has_word(std::string_view words, std::string_view word) {
-  return (" " + std::string(words) + " ").find(" " + std::string(word) + " ") != std::string::npos;
-}
-
 }  // namespace
 
 std::string habit_text(std::string_view elsewhere) {
-  if (has_word(kOtherDTypes, elsewhere)) {
+  if (is_among(kOtherDTypes, elsewhere)) {
     return "; the dtypes are " + std::string(dtype_names());
   }
   for (const Habit& habit : kHabits) {
-    if (has_word(habit.names, elsewhere)) {
+    if (is_among(habit.names, elsewhere)) {
       return "; " + std::string(habit.text);
     }
   }

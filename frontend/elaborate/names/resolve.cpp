@@ -121,17 +121,13 @@ void Resolver::declare_inline(const ast::Name& name) {
 // The size of a name that nothing has is known once the file is read.
 void Resolver::file_dims(const ast::Bracket& dims) {
   for (const ast::Element& element : dims.elements) {
-    const auto* value = std::get_if<ast::Expr>(&element.node);
-    const ast::NameRef* name = value == nullptr ? nullptr : ast::as_name(*value);
-    if (const auto* sized = std::get_if<ast::Sized>(&element.node)) {
-      expr(sized->size);
-      declare_inline(sized->name);
-    } else if (name != nullptr && !is_known(name->text) && !later_.contains(name->text)) {
-      declare_inline({.text = name->text, .span = value->span});
-    } else if (value != nullptr) {
-      expr(*value);
+    const auto* part = std::get_if<ast::Expr>(&element.node);
+    const ast::NameRef* name = part == nullptr ? nullptr : ast::as_name(*part);
+    if (name != nullptr && !is_known(name->text) && !later_.contains(name->text)) {
+      declare_inline({.text = name->text, .span = part->span});
     }
   }
+  type_dims(dims);
 }
 
 namespace {

@@ -26,12 +26,8 @@ std::optional<ValueId> outer_expand(Builder& b, const OpCall& /*call*/,
   return b.emit("mul", {x[0], x[1]});
 }
 
-// Where all are 0 there is no direction, and no gradient.
 std::optional<ValueId> norm_expand(Builder& b, const OpCall& call, std::span<const ValueId> x) {
-  const ValueId squares = b.emit("sum", {b.emit("square", {x[0]})}, to_shape(call.result.shape));
-  const ValueId zero = b.scalar(0, call.result.dtype);
-  const ValueId none = b.emit("equal", {squares, zero});
-  return b.emit("where", {none, zero, b.emit("sqrt", {squares})});
+  return root_or_zero(b, b.emit("sum", {b.emit("square", {x[0]})}, to_shape(call.result.shape)));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "stdlib/ops/reduce/reductions.h"
 
+#include "ir/builder.h"
 #include "runtime/kernels/strided.h"
 #include "stdlib/ops/rules.h"
 #include "stdlib/ops/tiles.h"
@@ -137,6 +138,12 @@ std::optional<DType> summed_dtype(OpCall& call, DiagSink& diags) {
     return std::nullopt;
   }
   return dtype;
+}
+
+ValueId root_or_zero(Builder& b, ValueId x) {
+  const ValueId zero = b.scalar(0, b.type_of(x).dtype);
+  const ValueId none = b.emit("equal", {x, zero});
+  return b.emit("where", {none, zero, b.emit("sqrt", {x})});
 }
 
 double flops_of_operand(const OpCall& call) {

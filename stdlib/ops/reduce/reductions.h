@@ -29,6 +29,9 @@ namespace mtf {
 [[nodiscard]] OpParam summed_param();
 [[nodiscard]] std::optional<DType> summed_dtype(OpCall& call, DiagSink& diags);
 
+// sqrt, and 0 with no gradient where x is 0: there is no direction.
+[[nodiscard]] ValueId root_or_zero(Builder& b, ValueId x);
+
 [[nodiscard]] double flops_of_operand(const OpCall& call);  // one per element of the operand
 void reduce_kernel(const KernelCall& call, ReduceKind kind);
 

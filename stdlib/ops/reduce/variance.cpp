@@ -34,23 +34,21 @@ std::optional<TensorType> variance_type(OpCall& call, DiagSink& diags) {
   return result;
 }
 
-std::optional<ValueId> variance_expand(Builder& b, const OpCall& call, std::span<const ValueId> x) {
+ValueId variance_of(Builder& b, const OpCall& call, ValueId x) {
   const Shape to = shape_arg(call.args, "to");
-  const std::int64_t terms = terms_of(call, to);
-  const DType dtype = call.result.dtype;
-  const ValueId total = b.emit("sum", {x[0]}, to_shape(to));
-  const ValueId mean = b.emit("div", {total, b.scalar(static_cast<double>(terms), dtype)});
-  const ValueId squares = b.emit("square", {b.emit("sub", {x[0], mean})});
-  return b.emit("div", {b.emit("sum", {squares}, to_shape(to)),
-                        b.scalar(static_cast<double>(terms - correction_of(call)), dtype)});
+  const ValueId mean = b.emit("mean", {x}, to_shape(to));
+  const ValueId squares = b.emit("square", {b.emit("sub", {x, mean})});
+  const auto counted = static_cast<double>(terms_of(call, to) - correction_of(call));
+  return b.emit("div",
+                {b.emit("sum", {squares}, to_shape(to)), b.scalar(counted, call.result.dtype)});
 }
 
-// Where all elements are equal there is no direction, and no gradient.
+std::optional<ValueId> variance_expand(Builder& b, const OpCall& call, std::span<const ValueId> x) {
+  return variance_of(b, call, x[0]);
+}
+
 std::optional<ValueId> std_expand(Builder& b, const OpCall& call, std::span<const ValueId> x) {
-  const std::optional<ValueId> variance = variance_expand(b, call, x);
-  const ValueId zero = b.scalar(0, call.result.dtype);
-  const ValueId none = b.emit("equal", {*variance, zero});
-  return b.emit("where", {none, zero, b.emit("sqrt", {*variance})});
+  return root_or_zero(b, variance_of(b, call, x[0]));
 }
 
 std::vector<OpParam> variance_params() {
@@ -63,32 +61,32 @@ std::vector<OpParam> variance_params() {
   return params;
 }
 
+OpDef spread(OpDef def) {
+  def.family = "reductions";
+  def.params = variance_params();
+  def.shape_rule = kReducedDims;
+  def.type = variance_type;
+  def.narrowing = Narrowing::kWide;
+  return def;
+}
+
 }  // namespace
 
-const OpDef kVariance{.name = "variance",
-                      .summary = "the mean over dims of the squared distances to the mean",
-                      .family = "reductions",
-                      .params = variance_params(),
-                      .shape_rule = kReducedDims,
-                      .example = R"(dim io = 4
+const OpDef kVariance =
+    spread({.name = "variance",
+            .summary = "the mean over dims of the squared distances to the mean",
+            .example = R"(dim io = 4
 let x = const([io], [1e6, 1e6, 1e6 + 2, 1e6 + 2])
 assert variance(x) == 1 and close(variance(x, correction = 1), 4.0 / 3)
 )",
-                      .type = variance_type,
-                      .expand = variance_expand,
-                      .narrowing = Narrowing::kWide};
+            .expand = variance_expand});
 
-const OpDef kStd{.name = "std",
-                 .summary = "the standard deviation over dims: the root of the variance",
-                 .family = "reductions",
-                 .params = variance_params(),
-                 .shape_rule = kReducedDims,
-                 .example = R"(dim batch = 2, io = 4
+const OpDef kStd = spread({.name = "std",
+                           .summary = "the standard deviation over dims: the root of the variance",
+                           .example = R"(dim batch = 2, io = 4
 let x = const([batch, io], [[1, 1, 5, 5], [3, 3, 3, 3]])
 assert all(std(x, over = io) == const([batch], [2, 0]))
 )",
-                 .type = variance_type,
-                 .expand = std_expand,
-                 .narrowing = Narrowing::kWide};
+                           .expand = std_expand});
 
 }  // namespace mtf::ops
