@@ -13,6 +13,7 @@
 #include "runtime/kernels/reduce/reduce_ops.h"
 #include "runtime/kernels/reduce/reduce_run.h"
 #include "runtime/kernels/reduce/reduction_plan.h"
+#include "runtime/kernels/reduce/row_leaves.h"
 #include "runtime/kernels/reduce/short_leaves.h"
 #include "runtime/kernels/reduce/side_leaf.h"
 #include "runtime/vector_math/narrow.h"
@@ -20,24 +21,7 @@
 namespace mtf {
 namespace {
 
-constexpr std::int64_t kLongRun = 32;  // reduced elements side by side
-constexpr int kMaxDepth = 96;          // of the tree's stack
-constexpr std::int64_t kMostLeaves = 16;
-
-// Leaves of one result whose runs, `apart` from each other, are read in the order of memory.
-template <typename Op, typename T, typename S>
-void reduce_long_leaves(const ReductionPlan& plan, const S* x, std::int64_t apart,
-                        std::span<T> found) {
-  std::array<LongLeaf<Op, T>, kMostLeaves> leaves;
-  for_each(plan.inside, 0, 0, [&](std::int64_t at, std::int64_t) {
-    for (std::size_t leaf = 0; leaf < found.size(); ++leaf) {
-      leaves[leaf].take(x + at + static_cast<std::int64_t>(leaf) * apart, plan.run.extent);
-    }
-  });
-  for (std::size_t leaf = 0; leaf < found.size(); ++leaf) {
-    found[leaf] = leaves[leaf].joined();
-  }
-}
+constexpr int kMaxDepth = 96;  // of the tree's stack
 
 // Leaves through the tree: leaf(in offset, place) computes one, `count` results wide.
 template <typename Op, typename T, typename Leaf>
@@ -97,11 +81,26 @@ bool is_perfect(const ReductionPlan& plan) {
          std::has_single_bit(static_cast<std::uint64_t>(leaves[0].extent));
 }
 
-// The loop over leaves whose runs are neighbours in memory; over one where there are none.
-ReduceLoop adjacent_leaves(const ReductionPlan& plan) {
-  const ReduceLoops& leaves = plan.leaves.loops;
-  const bool are_few = !leaves.empty() && leaves.back().extent <= kMostLeaves;
-  return are_few && leaves.back().in == plan.run.extent ? leaves.back() : ReduceLoop{};
+// One result after the other, of leaves in rows.
+template <typename Op, typename S, typename T>
+void reduce_rows(const ReductionPlan& plan, const S* in, T* out) {
+  RowLeaves<Op, S, T> leaves(plan);
+  const ReduceLoop together = leaves.together(plan.leaves.loops);
+  const auto count = static_cast<std::size_t>(together.extent);
+  std::array<T, kMaxDepth> stack{};
+  std::array<T, kMostLeaves> found{};
+  ReduceLoops results = plan.results;
+  results.push_back(plan.side);
+  for_each(results, 0, 0, [&](std::int64_t from, std::int64_t to) {
+    std::size_t number = 0;
+    reduce_tree<Op, T>(plan.leaves, 1, stack, [&](std::int64_t at, T* place) {
+      if (number % count == 0) {
+        leaves.reduce(in + from + at, together.in, std::span<T>(found).first(count));
+      }
+      *place = found[number++ % count];
+    });
+    out[to] = stack[0];
+  });
 }
 
 template <typename Op, typename S, typename T>
@@ -125,20 +124,7 @@ void reduce_long(const ReductionPlan& plan, const S* in, T* out) {
     });
     return;
   }
-  const ReduceLoop side_by_side = adjacent_leaves(plan);
-  const auto count = static_cast<std::size_t>(side_by_side.extent);
-  std::array<T, kMostLeaves> found{};
-  for_each(results, 0, 0, [&](std::int64_t from, std::int64_t to) {
-    std::size_t number = 0;
-    reduce_tree<Op, T>(plan.leaves, 1, stack, [&](std::int64_t at, T* place) {
-      if (number % count == 0) {
-        reduce_long_leaves<Op, T>(plan, in + from + at, side_by_side.in,
-                                  std::span<T>(found).first(count));
-      }
-      *place = found[number++ % count];
-    });
-    out[to] = stack[0];
-  });
+  reduce_rows<Op>(plan, in, out);
 }
 
 // One result over leaves of short runs, a group of them together.
@@ -161,6 +147,14 @@ void reduce_short(const ReductionPlan& plan, const S* in, T* out) {
   });
 }
 
+// Whether leaves are joined one after the other in less time than side by side.
+bool has_few_results(const ReductionPlan& plan) {
+  constexpr std::int64_t kFewResults = 8;
+  constexpr std::int64_t kShortLeaf = 4 * kReduceLanes;
+  return plan.side.extent < kFewResults && plan.leaf_length >= kShortLeaf &&
+         !rows_are_adjacent(plan);
+}
+
 template <typename Op, typename S, typename T>
 void reduce_by(const ReductionPlan& plan, const S* in, T* out) {
   if (plan.leaf_length == 0) {
@@ -173,6 +167,8 @@ void reduce_by(const ReductionPlan& plan, const S* in, T* out) {
     if constexpr (has_short_leaves<Op, T>()) {
       reduce_short<Op>(plan, in, out);
     }
+  } else if (has_few_results(plan)) {
+    reduce_rows<Op>(plan, in, out);
   } else {
     reduce_side<Op>(plan, in, out);
   }

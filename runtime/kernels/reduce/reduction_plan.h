@@ -13,6 +13,8 @@
 namespace mtf {
 
 inline constexpr std::int64_t kSideResults = 64;  // that are done together, at most
+inline constexpr std::int64_t kLongRun = 32;      // elements side by side, of one result
+inline constexpr std::int64_t kMostLeaves = 16;   // of one result that are done together
 
 struct ReduceLoop {
   std::int64_t extent = 1;

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -22,7 +23,7 @@
 namespace mtf {
 
 inline constexpr std::int64_t kMostShortLength = 31;
-inline constexpr std::int64_t kFewestShortLeaves = 4;
+inline constexpr std::int64_t kFewestShortLeaves = 2;
 inline constexpr std::int64_t kMostShortLeaves = 16;
 
 // Where the plan's leaves are such, of ordered sums and products.
@@ -99,10 +100,10 @@ JoinRow<T> row_joiner(std::int64_t length) {
 
 template <typename Op, typename T>
 JoinRow<T> row_joiner(std::int64_t leaves, std::int64_t length) {
-  if (leaves == kFewestShortLeaves) {
-    return row_joiner<Op, T, 4>(length);
-  }
-  return leaves == kMostShortLeaves ? row_joiner<Op, T, 16>(length) : row_joiner<Op, T, 8>(length);
+  constexpr std::array<JoinRow<T> (*)(std::int64_t), 4> kByLeaves = {
+      row_joiner<Op, T, 2>, row_joiner<Op, T, 4>, row_joiner<Op, T, 8>, row_joiner<Op, T, 16>};
+  const int log = std::countr_zero(static_cast<std::uint64_t>(leaves / kFewestShortLeaves));
+  return kByLeaves[static_cast<std::size_t>(log)](length);
 }
 
 // Works on one group at a time.
@@ -152,31 +153,44 @@ class LeafGroup {
     }
   }
 
-  // Rows whose runs begin at the same lane are added to each other; then they are halved. Leaves
-  // that are trees of pieces end up in those.
+  // Rows whose runs begin at the same lane are added to each other, many at once where rows lie
+  // behind each other; then they are halved. Leaves that are trees of pieces end up in those.
   void add_rows(const S* x) {
     const std::int64_t kinds = kReduceLanes / lanes_;
     const std::int64_t rows_of_piece = kLongestLeaf / lanes_;
+    const ReduceLoop& last = leaves_.rows.back();
+    const std::span<const ReduceLoop> others(leaves_.rows.data(), leaves_.rows.size() - 1);
     std::int64_t row = 0;  // of the piece
-    for_each(leaves_.rows, 0, 0, [&](std::int64_t at, std::int64_t) {
-      if (row == rows_of_piece) {
-        finish_piece(row);
-        row = 0;
+    for_each(others, 0, 0, [&](std::int64_t at, std::int64_t) {
+      for (std::int64_t i = 0; i < last.extent;) {
+        if (row == rows_of_piece) {
+          finish_piece(row);
+          row = 0;
+        }
+        const bool starts = (row & (kinds - 1)) == 0;  // a division would take long
+        const bool all = last.in == width_ && starts && last.extent - i >= kinds;
+        const std::int64_t together = all ? kinds : 1;
+        add_to_lanes(x + at + i * last.in, together * width_, row);
+        row += together;
+        i += together;
       }
-      T* lanes = lanes_of_.data() + (row & (kinds - 1)) * width_;  // a division would take long
-      const S* from = x + at;
-      if (row < kinds) {
-        std::fill_n(lanes, width_, Op::identity());
-      }
-      std::transform(lanes, lanes + width_, from, lanes,
-                     [](T lane, S element) { return Op::apply(lane, static_cast<T>(element)); });
-      ++row;
     });
     if (pieces_.empty()) {
       halve_rows(row);
     } else {
       finish_piece(row);
     }
+  }
+
+  // Elements of rows from `row` of the piece on.
+  void add_to_lanes(const S* x, std::int64_t elements, std::int64_t row) {
+    const std::int64_t kinds = kReduceLanes / lanes_;
+    T* lanes = lanes_of_.data() + (row & (kinds - 1)) * width_;
+    if (row < kinds) {
+      std::fill_n(lanes, elements, Op::identity());
+    }
+    std::transform(lanes, lanes + elements, x, lanes,
+                   [](T lane, S element) { return Op::apply(lane, static_cast<T>(element)); });
   }
 
   void halve_rows(std::int64_t rows) {

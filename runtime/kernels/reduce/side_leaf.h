@@ -13,12 +13,14 @@
 
 namespace mtf {
 
-// Lanes of `count` results: lane l of result j is at [l * kSideResults + j].
+// Lanes of `count` results, at most kSideResults: lane l of result j is at [l * count + j], so that
+// rows behind each other in memory are so here.
 template <typename T>
 struct Lanes {
   alignas(64) std::array<T, static_cast<std::size_t>(kReduceLanes* kSideResults)> at;
+  std::int64_t count = kSideResults;
 
-  T* lane(std::int64_t i) { return at.data() + i * kSideResults; }
+  T* lane(std::int64_t i) { return at.data() + i * count; }
 };
 
 // Operands are stored as S, here and below, and widened as they are read.
@@ -64,9 +66,8 @@ class PieceRows {
   [[gnu::noinline]] void add(Lanes<T>& lanes, std::int64_t rows) {
     const std::int64_t used = std::min<std::int64_t>(kReduceLanes, rows);
     for (std::int64_t half = kReduceLanes / 2; half > 0; half /= 2) {
-      for (std::int64_t l = 0; l < half && l + half < used; ++l) {
-        accumulate<Op>(lanes.lane(l + half), count_, lanes.lane(l));
-      }
+      const std::int64_t above = std::clamp<std::int64_t>(used - half, 0, half);
+      accumulate<Op>(lanes.lane(half), above * count_, lanes.lane(0));
     }
     top_ = std::copy_n(lanes.lane(0), count_, top_);
     for (int m = merges_after(added_++, pieces_); m > 0; --m) {
@@ -82,11 +83,35 @@ class PieceRows {
   std::int64_t added_ = 0;
 };
 
+// Whether rows of all results side by side lie behind each other.
+[[nodiscard]] inline bool rows_are_adjacent(const ReductionPlan& plan) {
+  return plan.side.in == 1 && plan.run.in == plan.side.extent;
+}
+
+// Rows of one piece of a leaf, `number` of which went before: one by one, or as many together as
+// there are lanes, where they lie behind each other.
+template <typename Op, typename S, typename T>
+void add_rows(const ReductionPlan& plan, const S* x, std::int64_t rows, std::int64_t number,
+              Lanes<T>& lanes) {
+  const bool adjacent = rows_are_adjacent(plan) && lanes.count == plan.side.extent;
+  for (std::int64_t row = 0; row < rows;) {
+    const std::int64_t lane = (number + row) % kReduceLanes;
+    const bool all = adjacent && lane == 0 && rows - row >= kReduceLanes;
+    const std::int64_t together = all ? kReduceLanes : 1;
+    const S* from = x + row * plan.run.in;
+    fetch(from + plan.ahead, plan.ahead == 0 ? 0 : together * lanes.count);
+    add_elements<Op>(from, plan.side.in, together * lanes.count, number + row < kReduceLanes,
+                     lanes.lane(lane));
+    row += together;
+  }
+}
+
 // The leaf at `x` of `count` results side by side. Behind `out` is room for its pieces.
 template <typename Op, typename S, typename T>
 void reduce_leaf(const ReductionPlan& plan, const S* x, std::int64_t count, Lanes<T>& lanes,
                  T* out) {
   PieceRows<Op, T> pieces(plan.leaf_length, count, out);
+  lanes.count = count;
   std::int64_t number = 0;  // in the piece
   for_each(plan.inside, 0, 0, [&](std::int64_t at, std::int64_t) {
     for (std::int64_t i = 0; i < plan.run.extent;) {
@@ -94,14 +119,10 @@ void reduce_leaf(const ReductionPlan& plan, const S* x, std::int64_t count, Lane
         pieces.add(lanes, number);
         number = 0;
       }
-      const std::int64_t end = std::min(plan.run.extent, i + kLongestLeaf - number);
-      for (; i < end; ++i) {
-        const S* from = x + at + i * plan.run.in;
-        fetch(from + plan.ahead, plan.ahead == 0 ? 0 : count);
-        add_elements<Op>(from, plan.side.in, count, number < kReduceLanes,
-                         lanes.lane(number % kReduceLanes));
-        ++number;
-      }
+      const std::int64_t rows = std::min(plan.run.extent - i, kLongestLeaf - number);
+      add_rows<Op>(plan, x + at + i * plan.run.in, rows, number, lanes);
+      number += rows;
+      i += rows;
     }
   });
   pieces.add(lanes, number);

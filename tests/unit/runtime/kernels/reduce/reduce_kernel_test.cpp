@@ -161,6 +161,40 @@ TEMPLATE_TEST_CASE("rows of short blocks are summed in the order of the definiti
   }
 }
 
+// Blocks of `rows` x `run` elements, in two or three in both directions, of a few results that lie
+// around them or between them.
+Sized rows_of_runs(std::int64_t rows, std::int64_t run, std::int64_t results, bool inside) {
+  Sized result;
+  const std::int64_t width = 3 * run;
+  const std::int64_t apart = inside ? results : 1;
+  result.reduction = {.kept = {{.extent = results, .in = inside ? 1 : 2 * rows * width, .out = 1}},
+                      .reduced = {{.extent = 2 * rows, .in = width * apart, .blocks = 2},
+                                  {.extent = width, .in = apart, .blocks = 3}}};
+  result.in = static_cast<std::size_t>(2 * rows * width * results);
+  result.out = static_cast<std::size_t>(results);
+  return result;
+}
+
+TEMPLATE_TEST_CASE("runs of any length are summed in the order of the definition", "[reduce]",
+                   float, double, std::int64_t) {
+  std::mt19937 random(5);
+  for (const std::int64_t run : {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 62, 127, 129}) {
+    for (const std::int64_t rows : {1, 2, 33, 70}) {
+      for (const std::int64_t results : {1, 3, 7, 10, 70}) {
+        const Sized sized = rows_of_runs(rows, run, results, run % 2 == 0);
+        if (sized.in > 60000) {
+          continue;
+        }
+        const auto in = random_values<TestType>(sized.in, random);
+        std::vector<TestType> found(sized.out);
+        reduce(sized.reduction, in.data(), found.data());
+        INFO(rows << " x " << run << ", " << results << " results");
+        REQUIRE(same_bits(found, reference(sized.reduction, in.data(), sized.out)));
+      }
+    }
+  }
+}
+
 TEST_CASE("a sum of short rows of negative zeros is zero", "[reduce]") {
   const std::vector<float> in(256, -0.0F);
   for (const std::int64_t row : {16, 32, 48, 64, 128, 256}) {
