@@ -9,6 +9,13 @@
 namespace mtf {
 namespace {
 
+// Bytes side by side, of all tensors, for which a pass goes to another row: with fewer, more time
+// goes to finding rows than to what they hold.
+constexpr std::int64_t kLeastCut = 2048;
+
+// Of a block that is not cut: it takes no longer than where each call has a pass of its own.
+constexpr std::int64_t kMostBlockBytes = 4 * kMostRowBytes;
+
 // Larger than other bands: cut into columns, each row of a band begins in another page, where the
 // hardware has to find its stream anew; what the reductions read of it still stays in the cache.
 constexpr std::int64_t kColumnBandBytes = 2 * kBandBytes;
@@ -84,10 +91,13 @@ Bands bands_of(const Columns& columns, const Shape& prefix, std::int64_t row_byt
   const std::int64_t of_index =
       std::max<std::int64_t>(row_bytes, 1) * (prefix.volume() / prefix[0].size);
   const std::int64_t of_block = columns.outer_block * of_index;
+  const Bands whole{.cut = 0, .rows = rows_of(columns.outer_block, of_block, prefix[0].size)};
   if (of_block <= kColumnBandBytes || prefix.rank() == 1 || !columns.all_equal) {
-    return {.cut = 0, .rows = rows_of(columns.outer_block, of_block, prefix[0].size)};
+    return whole;
   }
-  return bands_of_both(columns, prefix, of_index / prefix[1].size);
+  const std::int64_t of_both = of_index / prefix[1].size;
+  const Bands cut = bands_of_both(columns, prefix, of_both);
+  return cut.rows * of_both < kLeastCut ? whole : cut;
 }
 
 // Whether what bands leave to be joined is small, by itself or beside what they read.
@@ -142,7 +152,8 @@ bool may_run_in_column_bands(const SpmdProgram& program, const Chain& chain, con
   for (std::size_t d = bands.cut + 1; d < prefix.rank(); ++d) {
     rows *= prefix[d].size;
   }
-  return rows * row_bytes <= kMostRowBytes && leaves_little(program, columns, prefix, bands);
+  const std::int64_t most = bands.cut == 0 ? kMostBlockBytes : kMostRowBytes;
+  return rows * row_bytes <= most && leaves_little(program, columns, prefix, bands);
 }
 
 }  // namespace mtf

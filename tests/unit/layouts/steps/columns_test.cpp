@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -75,6 +76,37 @@ fn case(x: f32[batch, row, channel], y: f32[batch, row, channel]) {
     INFO(value.name);
     CHECK((value.home != Home::kArena || value.local.shape.rank() < 3));
   }
+}
+
+// The chain that ends in the sum of all of x * y, and its bands; none: the sum is a step of its
+// own.
+std::optional<Bands> bands_of_whole_sum(const std::string& rows, const std::string& columns) {
+  const Program program = program_of(
+      "dim row = " + rows + ", column = " + columns +
+      "\nfn case(x: f32[row, column], y: f32[row, column]) {\n  return sum(exp(x) + y)\n}\n");
+  const SpmdProgram plan = lowered(program, one_rank());
+  const std::vector<const Step*> chains = chains_with_columns(plan);
+  if (chains.empty()) {
+    return std::nullopt;
+  }
+  const Chain chain = chain_of(*chains.front());
+  const ChainExtent extent = extent_of(plan, chain);
+  return column_bands(plan, chain, leading_dims(plan.at(extent.first).local.shape, extent.dims),
+                      row_bytes(plan, chain, extent));
+}
+
+TEST_CASE("blocks of both dims are cut where their rows are long enough for a pass each") {
+  const std::optional<Bands> small = bands_of_whole_sum("4096", "8");
+  REQUIRE(small);
+  CHECK(small->cut == 0);
+  const std::optional<Bands> short_rows = bands_of_whole_sum("6250", "32");  // 3125 x 2 in a block
+  REQUIRE(short_rows);
+  CHECK(short_rows->cut == 0);
+  CHECK(short_rows->rows == 3125);
+  CHECK_FALSE(bands_of_whole_sum("100003", "32"));  // a block of all rows fits in no cache
+  const std::optional<Bands> long_rows = bands_of_whole_sum("4096", "4096");
+  REQUIRE(long_rows);
+  CHECK(long_rows->cut == 1);
 }
 
 TEST_CASE("who reads such a sum is in no chain with it") {
