@@ -19,6 +19,16 @@ TreeLeaves groups_of(const TreeLeaves& leaves, std::int64_t count) {
   return groups;
 }
 
+// Whether side by side with the leaves of other results they would take more time: fewer elements
+// than lanes do not, nor runs that have to be spread over lanes, unless there are many in a row.
+bool are_worth_it(const ShortLeaves& leaves) {
+  constexpr std::int64_t kLeastSpread = 13;
+  if (std::has_single_bit(static_cast<std::uint64_t>(leaves.length))) {
+    return leaves.count * leaves.length * leaves.row_count >= kReduceLanes;
+  }
+  return leaves.row_count == 1 && leaves.count == kMostShortLeaves && leaves.length >= kLeastSpread;
+}
+
 }  // namespace
 
 std::optional<ShortLeaves> short_leaves_of(const ReductionPlan& plan) {
@@ -37,12 +47,9 @@ std::optional<ShortLeaves> short_leaves_of(const ReductionPlan& plan) {
   for (const ReduceLoop& loop : found.rows) {
     found.row_count *= loop.extent;
   }
-  const bool is_whole = std::has_single_bit(static_cast<std::uint64_t>(found.length));
-  if (found.length > kMostShortLength || (!is_whole && found.row_count > 1)) {
-    return std::nullopt;
-  }
   found.count = std::gcd(last.extent, kMostShortLeaves);
-  if (found.count < kFewestShortLeaves || !are_subtrees(plan.leaves.merges, found.count)) {
+  if (found.length > kMostShortLength || found.count < kFewestShortLeaves || !are_worth_it(found) ||
+      !are_subtrees(plan.leaves.merges, found.count)) {
     return std::nullopt;
   }
   found.groups = groups_of(plan.leaves, found.count);
