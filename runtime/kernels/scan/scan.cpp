@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <span>
 
 #include "runtime/kernels/scan/scan_tile.h"
@@ -100,15 +101,18 @@ class Scan {
   void run(Interval lines, int threads) const {
     for (std::int64_t line = lines.begin; line < lines.end();) {
       const std::int64_t inner = line % inner_;
-      const std::int64_t count =
-          std::min({lines.end() - line, inner_ - inner, static_cast<std::int64_t>(kScanTile)});
-      if (count == 1) {
-        tile(line / inner_, inner, ScanLine{}, threads);
-      } else {
-        tile(line / inner_, inner, ScanLines{static_cast<std::size_t>(count)}, threads);
-      }
+      const std::int64_t left = std::min(lines.end() - line, inner_ - inner);
+      const std::int64_t count = lines_at_once(left);
+      with_scan_lines(count, [&](auto number) { tile(line / inner_, inner, number, threads); });
       line += count;
     }
+  }
+
+  // Those of a tile, of so many.
+  static std::int64_t lines_at_once(std::int64_t left) {
+    constexpr std::int64_t kFew = 16;
+    return left < kFew ? static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(left)))
+                       : std::min(left, static_cast<std::int64_t>(kScanTile));
   }
 
   template <typename N>

@@ -24,16 +24,34 @@ namespace mtf {
 
 inline constexpr std::size_t kScanTile = 64;  // lines at a time
 
-// The number of lines of a tile: fixed, so that one line is kept in registers, or counted.
-struct ScanLine {
-  static constexpr std::size_t kMost = 1;
-  static constexpr std::size_t count() { return 1; }
+// The number of lines of a tile: fixed, so that a few are kept in registers, or counted.
+template <std::size_t kCount>
+struct FewScanLines {
+  static constexpr std::size_t kMost = kCount;
+  static constexpr std::size_t count() { return kCount; }
 };
 struct ScanLines {
   static constexpr std::size_t kMost = kScanTile;
   std::size_t number;
   [[nodiscard]] std::size_t count() const { return number; }
 };
+
+// Calls `f` with the number of lines of a tile, which is a power of two where it is below 16.
+template <typename F>
+void with_scan_lines(std::int64_t count, F&& f) {
+  switch (count) {
+    case 1:
+      return f(FewScanLines<1>());
+    case 2:
+      return f(FewScanLines<2>());
+    case 4:
+      return f(FewScanLines<4>());
+    case 8:
+      return f(FewScanLines<8>());
+    default:
+      return f(ScanLines{static_cast<std::size_t>(count)});
+  }
+}
 
 // ---- ways to join ------------------------------------------------------------------------------
 

@@ -32,14 +32,14 @@ std::vector<Way> ways() {
            [](double x, double y) { return std::log(std::exp(x) + std::exp(y)); }}};
 }
 
-// Along dim 1 of [2, n, 3].
+// Along dim 1 of [2, n, inner].
 std::vector<double> scanned(const Way& way, const std::vector<double>& x, std::size_t n,
-                            bool exclusive, bool reverse) {
+                            std::size_t inner, bool exclusive, bool reverse) {
   std::vector<double> y(x.size());
-  for (std::size_t line = 0; line < 6; ++line) {
+  for (std::size_t line = 0; line < 2 * inner; ++line) {
     double sum = way.nothing;
     for (std::size_t k = 0; k < n; ++k) {
-      const std::size_t at = (line / 3 * n + (reverse ? n - 1 - k : k)) * 3 + line % 3;
+      const std::size_t at = (line / inner * n + (reverse ? n - 1 - k : k)) * inner + line % inner;
       const double next = way.join(sum, x[at]);
       y[at] = exclusive ? sum : next;
       sum = next;
@@ -56,9 +56,11 @@ OpArgs along(std::size_t n, bool exclusive, bool reverse) {
   return args;
 }
 
-TensorType type_of(std::size_t n) {
+TensorType type_of(std::size_t n, std::size_t inner) {
   return {.dtype = DType::kF64,
-          .shape = Shape({{"b", 2}, {"a", static_cast<std::int64_t>(n)}, {"c", 3}})};
+          .shape = Shape({{"b", 2},
+                          {"a", static_cast<std::int64_t>(n)},
+                          {"c", static_cast<std::int64_t>(inner)}})};
 }
 
 bool close(const std::vector<double>& a, const std::vector<double>& b) {
@@ -67,16 +69,24 @@ bool close(const std::vector<double>& a, const std::vector<double>& b) {
   });
 }
 
+void check_scan(const Way& way, std::size_t n, std::size_t inner, bool exclusive, bool reverse) {
+  INFO(way.op << " of " << n << " x " << inner << ", exclusive " << exclusive << ", reverse "
+              << reverse);
+  const std::vector<double> x = drawn(static_cast<std::int64_t>(2 * n * inner), -1.5, 1.5, 7);
+  Sketch s;
+  const ValueId y = s.call(way.op, {s.input(type_of(n, inner), x)}, along(n, exclusive, reverse));
+  CHECK(close(s.numbers(y), scanned(way, x, n, inner, exclusive, reverse)));
+}
+
 TEST_CASE("scans are what a loop computes") {
-  for (const std::size_t n : {1U, 2U, 5U, 16U, 48U, 100U}) {
-    const std::vector<double> x = drawn(static_cast<std::int64_t>(6 * n), -1.5, 1.5, 7);
-    for (const Way& way : ways()) {
-      for (const bool exclusive : {false, true}) {
-        for (const bool reverse : {false, true}) {
-          INFO(way.op << " of " << n << ", exclusive " << exclusive << ", reverse " << reverse);
-          Sketch s;
-          const ValueId y = s.call(way.op, {s.input(type_of(n), x)}, along(n, exclusive, reverse));
-          CHECK(close(s.numbers(y), scanned(way, x, n, exclusive, reverse)));
+  for (const Way& way : ways()) {
+    for (const bool exclusive : {false, true}) {
+      for (const bool reverse : {false, true}) {
+        for (const std::size_t n : {1U, 2U, 5U, 16U, 48U, 100U}) {
+          check_scan(way, n, 3, exclusive, reverse);
+        }
+        for (const std::size_t inner : {1U, 2U, 15U, 16U, 70U}) {  // lines next to each other
+          check_scan(way, 20, inner, exclusive, reverse);
         }
       }
     }
