@@ -78,8 +78,16 @@ std::optional<ArgValue> dims_argument(OpCallSite& site, const OpParam& param,
   return *std::move(dims);
 }
 
+// top_k(x, 5)   reshape(x, 18)
+std::string size_of_dim(const OpCallSite& site, const ast::Expr& expr) {
+  const auto* size = std::get_if<ast::Int>(&expr.node);
+  return size == nullptr || site.operands.empty()
+             ? ""
+             : ", and a size has its dim's name, as in [rows: " + std::to_string(size->value) + "]";
+}
+
 // normal(0.0, 1.0, [batch])   param w : f32[io] = normal(0.1)
-std::string order_of(const OpCallSite& site) {
+std::string order_of(const OpCallSite& site, const ast::Expr& expr) {
   const auto number = std::ranges::find(site.op.params, ParamKind::kReal, &OpParam::kind);
   if (site.c.variables.initial_type != nullptr && number != site.op.params.end()) {
     return "; here it is the variable's own, without being given: `" + std::string(site.op.name) +
@@ -89,7 +97,7 @@ std::string order_of(const OpCallSite& site) {
   for (const OpParam& param : site.op.params) {
     names += (names.empty() ? "" : ", ") + std::string(param.name);
   }
-  return "; `" + std::string(site.op.name) + "` takes (" + names + ")";
+  return "; `" + std::string(site.op.name) + "` takes (" + names + ")" + size_of_dim(site, expr);
 }
 
 std::optional<ArgValue> argument(OpCallSite& site, const OpParam& param, const ast::Expr& expr,
@@ -103,7 +111,7 @@ std::optional<ArgValue> argument(OpCallSite& site, const OpParam& param, const a
     case ParamKind::kShape:
     case ParamKind::kNewShape:
       return evaluate_shape(site.c, expr, site.operands, param.kind == ParamKind::kNewShape,
-                            order_of(site));
+                            order_of(site, expr));
     case ParamKind::kData:
       return data_argument(site, param, expr, args);
     case ParamKind::kInts:
