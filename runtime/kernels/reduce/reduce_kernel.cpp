@@ -85,8 +85,7 @@ bool is_perfect(const ReductionPlan& plan) {
 template <typename Op, typename S, typename T>
 void reduce_rows(const ReductionPlan& plan, const S* in, T* out) {
   RowLeaves<Op, S, T> leaves(plan);
-  const ReduceLoop together = leaves.together(plan.leaves.loops);
-  const auto count = static_cast<std::size_t>(together.extent);
+  const std::size_t count = leaves.count();
   std::array<T, kMaxDepth> stack{};
   std::array<T, kMostLeaves> found{};
   ReduceLoops results = plan.results;
@@ -95,7 +94,7 @@ void reduce_rows(const ReductionPlan& plan, const S* in, T* out) {
     std::size_t number = 0;
     reduce_tree<Op, T>(plan.leaves, 1, stack, [&](std::int64_t at, T* place) {
       if (number % count == 0) {
-        leaves.reduce(in + from + at, together.in, std::span<T>(found).first(count));
+        leaves.reduce(in + from + at, std::span<T>(found).first(count));
       }
       *place = found[number++ % count];
     });
@@ -150,8 +149,7 @@ void reduce_short(const ReductionPlan& plan, const S* in, T* out) {
 // Whether leaves are joined one after the other in less time than side by side.
 bool has_few_results(const ReductionPlan& plan) {
   constexpr std::int64_t kFewResults = 8;
-  constexpr std::int64_t kShortLeaf = 4 * kReduceLanes;
-  return plan.side.extent < kFewResults && plan.leaf_length >= kShortLeaf &&
+  return plan.side.extent < kFewResults && plan.leaf_length >= kReduceLanes &&
          !rows_are_adjacent(plan);
 }
 

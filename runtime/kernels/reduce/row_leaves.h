@@ -7,11 +7,12 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
-#include <numeric>
 #include <span>
+#include <vector>
 
 #include "runtime/kernels/reduce/long_leaf.h"
 #include "runtime/kernels/reduce/reduce_kernel.h"
+#include "runtime/kernels/reduce/reduce_run.h"
 #include "runtime/kernels/reduce/reduction_plan.h"
 
 namespace mtf {
@@ -38,10 +39,54 @@ template <typename Op, typename S, typename T>
 class RowLeaves {
  public:
   explicit RowLeaves(const ReductionPlan& plan)
-      : outer_(plan.inside), rows_(plan.run), run_({.extent = 1, .in = 1, .out = 0}) {
-    if (plan.run.in != 1) {
-      return;
+      : leaf_length_(plan.leaf_length),
+        outer_(plan.inside),
+        rows_(plan.run),
+        run_({.extent = 1, .in = 1, .out = 0}) {
+    if (plan.run.in == 1) {
+      find_rows(plan);
     }
+    std::int64_t count = 1;
+    if (!plan.leaves.loops.empty()) {  // those that lie in the same rows
+      const ReduceLoop& last = plan.leaves.loops.back();
+      if (last.extent <= kMostLeaves && last.in < rows_.in) {
+        apart_ = last.in;
+        count = last.extent;
+      }
+    }
+    leaves_.resize(static_cast<std::size_t>(count));
+    room_ = kRoom / count / kReduceLanes * kReduceLanes;
+  }
+
+  // How many leaves go together.
+  [[nodiscard]] std::size_t count() const { return leaves_.size(); }
+
+  // What each of the leaves at `x` comes to.
+  void reduce(const S* x, std::span<T> found) {
+    held_ = 0;
+    for_each(outer_, 0, 0, [&](std::int64_t at, std::int64_t) {
+      if (are_long_) {
+        take_rows(x + at);
+      } else {
+        pack_rows(x + at);
+      }
+    });
+    for (std::size_t leaf = 0; leaf < leaves_.size(); ++leaf) {
+      if (leaf_length_ == held_) {
+        found[leaf] = reduce_run<Op, T>(packed_of(leaf), held_);
+        continue;
+      }
+      leaves_[leaf].take(packed_of(leaf), held_);
+      found[leaf] = leaves_[leaf].joined();
+      leaves_[leaf] = {};
+    }
+  }
+
+ private:
+  static constexpr std::int64_t kLongestPacked = 128;
+  static constexpr std::int64_t kRoom = kLongestPacked * kMostLeaves;  // elements, of all leaves
+
+  void find_rows(const ReductionPlan& plan) {
     run_ = plan.run;
     rows_ = {};
     if (!outer_.empty()) {
@@ -52,42 +97,50 @@ class RowLeaves {
     are_long_ = run_.extent > kLongestPacked || (run_.extent >= kLongRun && begins_in_lane_0);
   }
 
-  // The loop over leaves that go together; over one where there are none.
-  [[nodiscard]] ReduceLoop together(const ReduceLoops& leaves) const {
-    const bool are_few = !leaves.empty() && leaves.back().extent <= kMostLeaves;
-    return are_few && leaves.back().in < rows_.in ? leaves.back() : ReduceLoop{};
+  S* packed_of(std::size_t leaf) {  // with room for what pack_runs writes behind
+    return packed_.data() + static_cast<std::int64_t>(leaf) * (room_ + kLongRun);
   }
 
-  // What each of `found.size()` leaves, `apart` from each other, comes to.
-  void reduce(const S* x, std::int64_t apart, std::span<T> found) {
-    std::array<LongLeaf<Op, T>, kMostLeaves> leaves;
-    const std::int64_t step = are_long_ ? 1 : rows_at_once();
-    for_each(outer_, 0, 0, [&](std::int64_t at, std::int64_t) {
-      for (std::int64_t row = 0; row < rows_.extent; row += step) {
-        const std::int64_t rows = std::min(step, rows_.extent - row);
-        const S* from = x + at + row * rows_.in;
-        for (std::size_t leaf = 0; leaf < found.size(); ++leaf, from += apart) {
-          leaves[leaf].take(are_long_ ? from : packed(from, rows), rows * run_.extent);
-        }
+  void take_rows(const S* x) {
+    for (std::int64_t row = 0; row < rows_.extent; ++row) {
+      const S* from = x + row * rows_.in;
+      for (LongLeaf<Op, T>& leaf : leaves_) {
+        leaf.take(from, run_.extent);
+        from += apart_;
       }
-    });
-    for (std::size_t leaf = 0; leaf < found.size(); ++leaf) {
-      found[leaf] = leaves[leaf].joined();
     }
   }
 
- private:
-  static constexpr std::int64_t kLongestPacked = 128;
-  static constexpr std::int64_t kPacked = kLongestPacked * kReduceLanes;  // elements at once
-
-  // After which the next one begins in lane 0, too.
-  [[nodiscard]] std::int64_t rows_at_once() const {
-    const std::int64_t even = kReduceLanes / std::gcd<std::int64_t>(run_.extent, kReduceLanes);
-    return kPacked / run_.extent / even * even;
+  void pack_rows(const S* x) {
+    const bool fits = leaf_length_ <= room_;  // a division would take long
+    for (std::int64_t row = 0; row < rows_.extent;) {
+      const std::int64_t rows =
+          fits ? rows_.extent : std::min(rows_.extent - row, (room_ - held_) / run_.extent);
+      if (rows == 0) {
+        take_packed();
+        continue;
+      }
+      for (std::size_t leaf = 0; leaf < leaves_.size(); ++leaf) {
+        pack(x + row * rows_.in + static_cast<std::int64_t>(leaf) * apart_, rows,
+             packed_of(leaf) + held_);
+      }
+      held_ += rows * run_.extent;
+      row += rows;
+    }
   }
 
-  const S* packed(const S* x, std::int64_t rows) {
-    S* to = packed_.data();
+  // But for the last few, so that what comes next begins in lane 0, too.
+  void take_packed() {
+    const std::int64_t taken = held_ / kReduceLanes * kReduceLanes;
+    for (std::size_t leaf = 0; leaf < leaves_.size(); ++leaf) {
+      S* packed = packed_of(leaf);
+      leaves_[leaf].take(packed, taken);
+      std::copy(packed + taken, packed + held_, packed);
+    }
+    held_ -= taken;
+  }
+
+  void pack(const S* x, std::int64_t rows, S* to) const {
     const std::int64_t run = run_.extent;
     if (run == 1) {
       for (std::int64_t row = 0; row < rows; ++row) {
@@ -106,14 +159,18 @@ class RowLeaves {
     } else {
       pack_runs<kLongRun>(x, rows, run, rows_.in, to);
     }
-    return to;
   }
 
+  std::int64_t leaf_length_;
   ReduceLoops outer_;  // over rows_
   ReduceLoop rows_;
   ReduceLoop run_;         // side by side
   bool are_long_ = false;  // and joined as they lie
-  alignas(64) std::array<S, kPacked + kLongRun> packed_;
+  std::vector<LongLeaf<Op, T>> leaves_;
+  std::int64_t apart_ = 0;  // from one leaf to the next
+  std::int64_t room_ = 0;   // for elements of a leaf
+  std::int64_t held_ = 0;   // there
+  alignas(64) std::array<S, kRoom + kMostLeaves * kLongRun> packed_;
 };
 
 }  // namespace mtf

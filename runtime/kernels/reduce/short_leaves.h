@@ -167,9 +167,9 @@ class LeafGroup {
           finish_piece(row);
           row = 0;
         }
-        const bool starts = (row & (kinds - 1)) == 0;  // a division would take long
-        const bool all = last.in == width_ && starts && last.extent - i >= kinds;
-        const std::int64_t together = all ? kinds : 1;
+        const std::int64_t lane = row & (kinds - 1);  // a division would take long
+        const std::int64_t together =
+            last.in == width_ ? std::min(kinds - lane, last.extent - i) : 1;
         add_to_lanes(x + at + i * last.in, together * width_, row);
         row += together;
         i += together;
@@ -186,11 +186,12 @@ class LeafGroup {
   void add_to_lanes(const S* x, std::int64_t elements, std::int64_t row) {
     const std::int64_t kinds = kReduceLanes / lanes_;
     T* lanes = lanes_of_.data() + (row & (kinds - 1)) * width_;
-    if (row < kinds) {
-      std::fill_n(lanes, elements, Op::identity());
+    if (row < kinds) {  // the identity is joined to what all come to, which has the same bits
+      std::transform(x, x + elements, lanes, [](S element) { return static_cast<T>(element); });
+    } else {
+      std::transform(lanes, lanes + elements, x, lanes,
+                     [](T lane, S element) { return Op::apply(lane, static_cast<T>(element)); });
     }
-    std::transform(lanes, lanes + elements, x, lanes,
-                   [](T lane, S element) { return Op::apply(lane, static_cast<T>(element)); });
   }
 
   void halve_rows(std::int64_t rows) {
@@ -222,7 +223,7 @@ class LeafGroup {
       leaves.add(leaf.joined());
     }
     pieces_.clear();
-    return leaves.joined();
+    return Op::apply(Op::identity(), leaves.joined());
   }
 
   // What the lanes of one leaf in one row come to; of no use afterwards.

@@ -88,16 +88,15 @@ class PieceRows {
   return plan.side.in == 1 && plan.run.in == plan.side.extent;
 }
 
-// Rows of one piece of a leaf, `number` of which went before: one by one, or as many together as
-// there are lanes, where they lie behind each other.
+// Rows of one piece of a leaf, `number` of which went before: one by one, or where they lie behind
+// each other, as many together as there are lanes.
 template <typename Op, typename S, typename T>
 void add_rows(const ReductionPlan& plan, const S* x, std::int64_t rows, std::int64_t number,
               Lanes<T>& lanes) {
   const bool adjacent = rows_are_adjacent(plan) && lanes.count == plan.side.extent;
   for (std::int64_t row = 0; row < rows;) {
     const std::int64_t lane = (number + row) % kReduceLanes;
-    const bool all = adjacent && lane == 0 && rows - row >= kReduceLanes;
-    const std::int64_t together = all ? kReduceLanes : 1;
+    const std::int64_t together = adjacent ? std::min(kReduceLanes - lane, rows - row) : 1;
     const S* from = x + row * plan.run.in;
     fetch(from + plan.ahead, plan.ahead == 0 ? 0 : together * lanes.count);
     add_elements<Op>(from, plan.side.in, together * lanes.count, number + row < kReduceLanes,

@@ -207,6 +207,23 @@ TEST_CASE("a sum of short rows of negative zeros is zero", "[reduce]") {
   }
 }
 
+TEST_CASE("a sum of all negative zeros of rows is zero", "[reduce]") {
+  for (const std::int64_t rows : {2, 40, 9000}) {  // of so many there are pieces of a leaf
+    for (const std::int64_t run : {2, 3, 8}) {
+      const std::int64_t row = 4 * run;
+      const std::vector<float> in(static_cast<std::size_t>(rows * row), -0.0F);
+      const Reduction reduction = {
+          .kept = {},
+          .reduced = {{.extent = rows, .in = row}, {.extent = row, .in = 1, .blocks = 4}}};
+      float found = 1;
+      reduce(reduction, in.data(), &found);
+      INFO(rows << " x " << run);
+      REQUIRE(found == 0.0F);
+      REQUIRE_FALSE(std::signbit(found));
+    }
+  }
+}
+
 TEST_CASE("ranks that each own consecutive blocks add up to the bits of one rank", "[reduce]") {
   std::mt19937 random(2);
   const std::int64_t n = 16 * 37;
