@@ -57,6 +57,48 @@ TEST_CASE("floats divide down as in Python") {
       {-1, -1, 0, 3.3333334e29, -1});
 }
 
+// Of x to a power that is known when the program is built.
+List powers(DType dtype, const List& x, double exponent) {
+  Sketch s;
+  const auto n = static_cast<std::int64_t>(x.size());
+  const ValueId base = s.input({.dtype = dtype, .shape = shape({{"a", n}})}, x);
+  const ValueId y = s.call("pow", {base, s.builder().scalar(exponent, dtype)});
+  CHECK(s.type_of(y).dtype == dtype);
+  return s.numbers(y);
+}
+
+TEST_CASE("a power that is known has the limits of any other") {
+  const List x = {-2, 1.5, 0, -kInf, kInf, kNaN, 3};
+  for (const DType dtype : {DType::kF32, DType::kF64, DType::kBF16}) {
+    for (const double exponent : {2.0, 3.0, 4.0, -1.0, 5.0, 1.0, 0.0}) {
+      INFO(to_string(dtype) << " ** " << exponent);
+      List wanted;
+      for (const double each : x) {
+        wanted.push_back(std::pow(each, exponent));
+      }
+      const List found = powers(dtype, x, exponent);
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        const double rounding = dtype == DType::kBF16 ? 4e-3 : 1e-6;
+        CHECK((std::isnan(wanted[i]) ? std::isnan(found[i])
+                                     : found[i] == Approx(wanted[i]).epsilon(rounding)));
+      }
+    }
+  }
+  check_same(powers(DType::kF64, {4, 0, 2}, 0.5), {2, 0, std::sqrt(2.0)});
+  CHECK(powers(DType::kI32, {-3, 70000, 2}, 2) == List{9, 605032704.0, 4});
+  CHECK(powers(DType::kI64, {-3, 2000000, 2}, 3) == List{-27, 8e18, 8});
+  CHECK(powers(DType::kI32, {-1, 5, 1}, -1) == List{-1, 0, 1});
+}
+
+TEST_CASE("a square that is written as a power is one") {
+  Sketch s;
+  const ValueId x = s.input({.dtype = DType::kF32, .shape = shape({{"a", 2}})}, {1, 2});
+  const ValueId y = s.call("pow", {x, s.builder().scalar(2, DType::kF32)});
+  CHECK(s.program().at(y).op->name == "square");
+  const ValueId exponents = s.input({.dtype = DType::kF32, .shape = shape({{"a", 2}})}, {2, 2});
+  CHECK(s.program().at(s.call("pow", {x, exponents})).op->name == "pow");
+}
+
 TEST_CASE("whole numbers wrap") {
   CHECK(apply("add", DType::kI32, {{2147483647}, {1}}) == List{-2147483648.0});
   CHECK(apply("sub", DType::kI32, {{-2147483648.0}, {1}}) == List{2147483647});
