@@ -1,7 +1,7 @@
 // Element-wise functions over contiguous elements. An element's bits depend on its value alone: not
 // on its place, the length, or the instruction set.
 //
-// Within 2 ulp of the true value; 4 for tan, sinh, tanh, gelu and softplus.
+// Within 2 ulp of the true value; 4 for tan, sinh, tanh, gelu, softplus and erfc.
 
 #pragma once
 
@@ -33,6 +33,8 @@ enum class MathFn : std::uint8_t {
   kGelu,  // x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
   kSilu,
   kSoftplus,
+  kErf,
+  kErfc,
 };
 
 // `out` has as many elements as `x`, and may be `x` itself.

@@ -3,13 +3,13 @@
 
 #pragma once
 
-#include "runtime/vector_math/vector_math_arc.h"
+#include "runtime/vector_math/vector_math_bell.h"
 
 namespace mtf {
 
 template <typename V>
-struct DoubleMath : Arcs<V> {
-  using Base = Arcs<V>;
+struct DoubleMath : Bells<V> {
+  using Base = Bells<V>;
   using Base::abs;
   using Base::select;
   using Base::set;
@@ -124,6 +124,13 @@ struct DoubleMath : Arcs<V> {
     const auto far = abs(inner.high) > 1300.0;
     return gated(bounded, {Base::clamp(inner.high, -1300, 1300), select(far, set(0), inner.low)});
   }
+
+  static D exp_of(D high, D low) {
+    const Exponential e = Base::exponential(Base::two_sum(high, low));
+    return Base::scale(set(1) + e.rest, e.n);
+  }
+  static D erf(D x) { return Base::template erf_of<DoubleMath>(x); }
+  static D erfc(D x) { return Base::template erfc_of<DoubleMath>(x); }
 
   static D softplus(D x) { return select(x > 0.0, x, set(0)) + log1p_sum(exp(-abs(x))); }
 

@@ -3,13 +3,13 @@
 
 #pragma once
 
-#include "runtime/vector_math/vector_math_arc.h"
+#include "runtime/vector_math/vector_math_bell.h"
 
 namespace mtf {
 
 template <typename V>
-struct FloatMath : Arcs<V> {
-  using Base = Arcs<V>;
+struct FloatMath : Bells<V> {
+  using Base = Bells<V>;
   using Base::abs;
   using Base::exp_short;
   using Base::select;
@@ -73,6 +73,10 @@ struct FloatMath : Arcs<V> {
                     V::fma(set(0.044715) * bounded, bounded, set(1));
     return bounded * sigmoid(inner);
   }
+
+  static D exp_of(D high, D low) { return exp_short(high + low); }
+  static D erf(D x) { return Base::template erf_of<FloatMath>(x); }
+  static D erfc(D x) { return Base::template erfc_of<FloatMath>(x); }
 
   static D softplus(D x) { return select(x > 0.0, x, set(0)) + log1p_sum(exp_short(-abs(x))); }
 

@@ -11,7 +11,7 @@
 
 namespace mtf {
 
-inline constexpr std::size_t kMathFns = 20;
+inline constexpr std::size_t kMathFns = 22;
 
 template <typename T>
 struct VectorMath {
@@ -124,7 +124,9 @@ constexpr VectorMath<T> make_vector_math() {
                    apply_each<W, M::sigmoid, T>,
                    apply_each<W, M::gelu, T>,
                    apply_each<W, M::silu, T>,
-                   apply_each<W, M::softplus, T>},
+                   apply_each<W, M::softplus, T>,
+                   apply_each<W, M::erf, T>,
+                   apply_each<W, M::erfc, T>},
           .pow = apply_pairs<W, M::pow, T>,
           .atan2 = apply_pairs<W, M::atan2, T>};
 }

@@ -62,7 +62,9 @@ inline const std::vector<Function>& functions() {
       {MathFn::kSigmoid, "sigmoid", sigmoid, 2},
       {MathFn::kGelu, "gelu", gelu, 4},
       {MathFn::kSilu, "silu", silu, 2},
-      {MathFn::kSoftplus, "softplus", softplus, 4}};
+      {MathFn::kSoftplus, "softplus", softplus, 4},
+      {MathFn::kErf, "erf", [](Real x) { return std::erf(x); }, 2},
+      {MathFn::kErfc, "erfc", [](Real x) { return std::erfc(x); }, 4}};
   return all;
 }
 
