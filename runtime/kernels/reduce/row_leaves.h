@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -19,14 +20,13 @@ namespace mtf {
 
 // Copies `rows` runs of `run` elements, which begin `apart` from each other, behind each other: of
 // each kWidth, in registers, which takes less time than to count. The next run writes over what is
-// too much; the last ones, behind which memory may end, are copied as they are. Requires
+// too much; the last `exact` ones, behind which memory may end, are copied as they are. Requires
 // 0 < run <= apart, run <= kWidth, and room for kWidth elements more.
 template <std::int64_t kWidth, typename S>
-void pack_runs(const S* x, std::int64_t rows, std::int64_t run, std::int64_t apart, S* to) {
-  const std::int64_t end = (rows - 1) * apart + run;
-  const std::int64_t wide = end < kWidth ? 0 : (end - kWidth) / apart + 1;
+void pack_runs(const S* x, std::int64_t rows, std::int64_t exact, std::int64_t run,
+               std::int64_t apart, S* to) {
   std::int64_t row = 0;
-  for (; row < wide; ++row) {
+  for (; row < rows - exact; ++row) {
     std::memcpy(to + row * run, x + row * apart, kWidth * sizeof(S));
   }
   for (; row < rows; ++row) {
@@ -84,7 +84,8 @@ class RowLeaves {
 
  private:
   static constexpr std::int64_t kLongestPacked = 128;
-  static constexpr std::int64_t kRoom = kLongestPacked * kMostLeaves;  // elements, of all leaves
+  static constexpr std::int64_t kRoom =
+      2 * kLongestPacked * kMostLeaves;  // elements, of all leaves
 
   void find_rows(const ReductionPlan& plan) {
     run_ = plan.run;
@@ -95,6 +96,11 @@ class RowLeaves {
     }
     const bool begins_in_lane_0 = run_.extent % kReduceLanes == 0;
     are_long_ = run_.extent > kLongestPacked || (run_.extent >= kLongRun && begins_in_lane_0);
+    if (run_.extent <= kLongRun && run_.extent <= rows_.in) {
+      width_ = std::max<std::int64_t>(
+          4, static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(run_.extent))));
+      exact_ = (width_ - run_.extent + rows_.in - 1) / rows_.in;
+    }
   }
 
   S* packed_of(std::size_t leaf) {  // with room for what pack_runs writes behind
@@ -146,18 +152,18 @@ class RowLeaves {
       for (std::int64_t row = 0; row < rows; ++row) {
         to[row] = x[row * rows_.in];
       }
-    } else if (run > kLongRun || rows_.in < run) {
+    } else if (width_ == 0) {
       for (std::int64_t row = 0; row < rows; ++row) {
         std::copy_n(x + row * rows_.in, run, to + row * run);
       }
-    } else if (run <= 4) {
-      pack_runs<4>(x, rows, run, rows_.in, to);
-    } else if (run <= 8) {
-      pack_runs<8>(x, rows, run, rows_.in, to);
-    } else if (run <= 16) {
-      pack_runs<16>(x, rows, run, rows_.in, to);
+    } else if (width_ == 4) {
+      pack_runs<4>(x, rows, exact_, run, rows_.in, to);
+    } else if (width_ == 8) {
+      pack_runs<8>(x, rows, exact_, run, rows_.in, to);
+    } else if (width_ == 16) {
+      pack_runs<16>(x, rows, exact_, run, rows_.in, to);
     } else {
-      pack_runs<kLongRun>(x, rows, run, rows_.in, to);
+      pack_runs<kLongRun>(x, rows, exact_, run, rows_.in, to);
     }
   }
 
@@ -167,6 +173,8 @@ class RowLeaves {
   ReduceLoop run_;         // side by side
   bool are_long_ = false;  // and joined as they lie
   std::vector<LongLeaf<Op, T>> leaves_;
+  std::int64_t width_ = 0;  // of pack_runs, for this run; 0: it is copied as it is
+  std::int64_t exact_ = 0;
   std::int64_t apart_ = 0;  // from one leaf to the next
   std::int64_t room_ = 0;   // for elements of a leaf
   std::int64_t held_ = 0;   // there
