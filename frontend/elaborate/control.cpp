@@ -309,6 +309,8 @@ Flow run_while(Context& c, const ast::While& loop, SourceSpan span) {
     if (!may_go_on(c.limits, c.units, span)) {
       return Flow::kEnd;
     }
+    // What a turn with a mistake leaves undone may be what the condition waits for.
+    const std::size_t failures = c.report.failures();
     const Declared declared = declared_so_far(c);
     const Value condition = evaluate(c, loop.condition);
     if (is_on_device(c, condition)) {
@@ -321,7 +323,8 @@ Flow run_while(Context& c, const ast::While& loop, SourceSpan span) {
       return uncertain.finish();
     }
     // One turn that may have been the last is enough for a check.
-    if (truth == Truth::kFalse || !turns.go_on(run_block(c, loop.body)) || c.control.may_leave) {
+    if (truth == Truth::kFalse || !turns.go_on(run_block(c, loop.body)) || c.control.may_leave ||
+        c.report.failures() > failures) {
       return turns.result();
     }
   }

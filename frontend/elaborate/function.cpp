@@ -26,6 +26,10 @@ bool may_go_deeper(Reporter& report, const ast::Fn& fn, SourceSpan span) {
     return true;
   }
   report.is_too_deep = true;
+  if (report.was_too_deep(fn.name.text)) {
+    report.fail();
+    return false;
+  }
   report.error(DiagKind::kRecursionLimit, span,
                "`" + fn.name.text + "` is the " + std::to_string(kMaxCalls + 1) +
                    "th call inside another; does it call itself without end?");

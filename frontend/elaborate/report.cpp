@@ -55,6 +55,17 @@ void Reporter::forward(const DiagSink& from, bool with_calls) {
   }
 }
 
+bool Reporter::was_too_deep(const std::string& function) {
+  if (too_deep_.contains(function)) {
+    return true;
+  }
+  too_deep_.insert(function);
+  for (const CallFrame& call : calls) {
+    too_deep_.insert(call.function);
+  }
+  return false;
+}
+
 void Reporter::add(Diag diag) {
   if (move_to_caller(diag, [this](FileId file) { return library_.contains(file.index); })) {
     diag.span = argument_meant(diag.span, diag.text);

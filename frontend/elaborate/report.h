@@ -59,7 +59,11 @@ class Reporter {
     failures_ = 0;
     declared_twice_.clear();
     missing_.clear();
+    too_deep_.clear();
   }
+  // Whether a function is one of those that an error already tells to call each other without end;
+  // if not, it and all that is being called now are from here on.
+  [[nodiscard]] bool was_too_deep(const std::string& function);
   [[nodiscard]] DiagSink& sink() { return sink_; }
 
   std::vector<CallFrame> calls;  // outermost first
@@ -79,6 +83,7 @@ class Reporter {
   std::set<std::int32_t> library_;  // files
   std::set<std::string, std::less<>> declared_twice_;
   std::set<std::string, std::less<>> missing_;
+  std::set<std::string> too_deep_;
   std::size_t failures_ = 0;
 };
 

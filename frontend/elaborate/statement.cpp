@@ -153,6 +153,8 @@ void run_assign(Context& c, const ast::Assign& assign) {
     const Scope::Found found = c.names.scope->find(assign.names[i].text);
     if (found.binding != nullptr && found.binding->kind == NameKind::kVar) {
       found.binding->value = named(c, values[i], assign.names[i].text);
+    } else {
+      c.report.fail();  // the resolver has told why it cannot be assigned to
     }
   }
 }

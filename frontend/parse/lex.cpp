@@ -235,6 +235,25 @@ class Cutter {
     }
   }
 
+  // The first `{` of a string that nothing closes before the quote that was to end it, which then
+  // begins a string of its own.
+  [[nodiscard]] std::optional<std::uint32_t> unclosed_brace(std::uint32_t begin) const {
+    const std::string_view text = source_.text;
+    std::vector<std::uint32_t> open;
+    bool is_quoted = false;
+    for (std::uint32_t i = begin + 1; i < text.size() && text[i] != '\n'; ++i) {
+      is_quoted = (is_quoted && text[i] != '{') || text[i] == '"';
+      if (text[i] == '\\') {
+        ++i;
+      } else if (text[i] == '{') {
+        open.push_back(i);
+      } else if (text[i] == '}' && !open.empty()) {
+        open.pop_back();
+      }
+    }
+    return open.empty() || !is_quoted ? std::nullopt : std::optional(open.front());
+  }
+
   // At the end of a line every string must be closed.
   void end_strings() {
     if (open_.empty()) {
@@ -242,8 +261,11 @@ class Cutter {
     }
     const std::uint32_t begin = open_.front().begin;
     if (!problems_.enough()) {
-      problems_.add(DiagKind::kSyntax, source_.span(begin, begin + 1),
-                    "this string has no closing `\"` on its line");
+      const std::optional<std::uint32_t> brace = unclosed_brace(begin);
+      const std::uint32_t at = brace.value_or(begin);
+      problems_.add(DiagKind::kSyntax, source_.span(at, at + 1),
+                    brace ? "this `{` has no `}` in its string; `\\{` is a brace that is shown"
+                          : "this string has no closing `\"` on its line");
     }
     open_.clear();
     const std::uint32_t end = tokens_.back().end;

@@ -239,14 +239,22 @@ bool is_in_program(Reporter& report, const Module& file, SourceSpan span, std::s
   return false;
 }
 
-// Everything is held in one layout from the first computation on.
-bool is_in_time(Reporter& report, const Layouts& layouts, const Modules& modules, SourceSpan span,
-                std::string_view what) {
+// Everything is held in one layout from the first computation on. One that comes too late is told;
+// the others, and what uses them, go where it goes.
+bool is_in_time(Reporter& report, Layouts& layouts, const Modules& modules, SourceSpan span,
+                const std::string& what) {
   if (!layouts.is_used || modules.files.size() > 1) {
     return true;
   }
+  if (layouts.has_late) {
+    report.fail();
+    return false;
+  }
+  layouts.has_late = true;
   report.error(DiagKind::kUnknownLayout, span,
-               std::string(what) + " after the first computation; tensors are in a layout already");
+               what + " stands behind the first computation, which needs to know where tensors "
+                      "are; layouts, and `use layout`, stand before it",
+               {{.span = layouts.used_at, .text = "the first computation"}});
   return false;
 }
 
@@ -292,11 +300,14 @@ void declare_mesh(Context& c, const Module& file, const ast::Mesh& declared, Sou
 }
 
 void declare_layout(Context& c, const Module& file, const ast::Layout& declared, SourceSpan span) {
-  if (!is_in_program(c.report, file, span, "a layout") ||
-      !is_in_time(c.report, c.layouts, c.modules, declared.name.span, "a layout")) {
+  if (!is_in_program(c.report, file, span, "a layout")) {
     return;
   }
-  const std::optional<Mesh> mesh = mesh_for(c.report, c.layouts, c.names, declared);
+  const std::string what = "the layout `" + declared.name.text + "`";
+  const std::optional<Mesh> mesh =
+      is_in_time(c.report, c.layouts, c.modules, declared.name.span, what)
+          ? mesh_for(c.report, c.layouts, c.names, declared)
+          : std::nullopt;
   std::optional<Layout> layout;
   if (!mesh) {
     c.layouts.has_mistakes = true;
@@ -352,7 +363,8 @@ const Layout* choose_layout(Reporter& report, const Layouts& layouts) {
   if (layout != nullptr || (!by_option && !layouts.asked.rules.empty())) {
     return layout;
   }
-  if (report.sink().ok()) {  // otherwise it may be one of those that could not be declared
+  // Otherwise it may be one of those that could not be declared, or one that stands too late.
+  if (report.sink().ok() && !layouts.written.contains(name)) {
     report.error(DiagKind::kUnknownLayout, by_option ? SourceSpan() : layouts.use->span,
                  no_layout_text(layouts, name, suggest(name, names_of(declared))));
   }

@@ -42,7 +42,10 @@ struct Layouts {
   std::optional<ast::Name> use;                   // `use layout`
   const Layout* chosen = nullptr;                 // once in use; null: one rank
   std::optional<Layout> in_use;                   // what `chosen` points to
+  std::set<std::string, std::less<>> written;     // all that the file declares, here or further down
   bool is_used = false;                           // the device knows
+  SourceSpan used_at = {};                        // by then: the first statement that computed
+  bool has_late = false;                          // one behind that
   bool is_refused = false;                        // and cannot
   bool has_pins = false;                          // an `@` somewhere
   bool has_mistakes = false;                      // a layout has: what it uses is not known

@@ -280,12 +280,25 @@ Flow run_in_file(Context& c, const Module& file, const ast::Stmt& statement) {
   return flow;
 }
 
+std::set<std::string, std::less<>> layouts_in(const ast::File& file) {
+  std::set<std::string, std::less<>> names;
+  for (const ast::Stmt& statement : file.statements) {
+    if (const auto* layout = std::get_if<ast::Layout>(&statement.node)) {
+      names.insert(layout->name.text);
+    }
+  }
+  return names;
+}
+
 }  // namespace
 
 void run_module(Context& c, Module& module) {
   const Restore scope(c.names.scope, module.scope);
   if (!resolve(c, module)) {
     c.report.fail();
+  }
+  if (module.is_main) {
+    c.layouts.written = layouts_in(module.file);
   }
   for (const ast::Stmt& statement : module.file.statements) {
     const auto* fn = std::get_if<ast::Fn>(&statement.node);
@@ -299,7 +312,11 @@ void run_module(Context& c, Module& module) {
                                           .span = fn->name.span});
   }
   for (const ast::Stmt& statement : module.file.statements) {
-    if (run_in_file(c, module, statement) != Flow::kNext) {
+    const Flow flow = run_in_file(c, module, statement);
+    if (module.is_main && c.layouts.is_used && !c.layouts.used_at.file.valid()) {
+      c.layouts.used_at = statement.span;
+    }
+    if (flow != Flow::kNext) {
       return;
     }
   }

@@ -219,7 +219,8 @@ TEST_CASE("a string ends on its line") {
       {"print \"abc", "1:7 this string has no closing `\"` on its line"},
       {"print \"abc\\", "1:7 this string has no closing `\"` on its line"},
       {"f(\"abc)\nlet x = 3", "1:3 this string has no closing `\"` on its line"},
-      {"let x = \"a {b\"\nlet y = 3", "1:9 this string has no closing `\"` on its line"},
+      {"let x = \"a {b\"\nlet y = 3",
+       R"(1:12 this `{` has no `}` in its string; `\{` is a brace that is shown)"},
       {"let x = \"a {f(\"b)}\"\nlet y = [1]", "1:9 this string has no closing `\"` on its line"},
   });
 }
