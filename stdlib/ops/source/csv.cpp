@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -22,6 +23,13 @@ std::string_view trimmed(std::string_view text) {
   return first == std::string_view::npos
              ? std::string_view()
              : text.substr(first, text.find_last_not_of(kBlank) + 1 - first);
+}
+
+std::string_view without_quotes(std::string_view cell) {
+  const std::string_view text = trimmed(cell);
+  return text.size() >= 2 && text.front() == '"' && text.back() == '"'
+             ? trimmed(text.substr(1, text.size() - 2))
+             : text;
 }
 
 struct CsvNumber {
@@ -59,10 +67,7 @@ std::string read_whole(std::string_view text, CsvNumber& read) {
 // "" or what is wrong with a cell.
 std::string number_in(std::string_view cell, DType dtype, CsvNumber& read) {
   constexpr std::size_t kShown = 24;
-  std::string_view text = trimmed(cell);
-  if (text.size() >= 2 && text.front() == '"' && text.back() == '"') {
-    text = trimmed(text.substr(1, text.size() - 2));
-  }
+  std::string_view text = without_quotes(cell);
   if (text.empty()) {
     return "the cell is empty";
   }
@@ -83,7 +88,7 @@ std::string number_in(std::string_view cell, DType dtype, CsvNumber& read) {
 }
 
 // The cells of a line, one after the other. Blanks between columns are as many as make them stand
-// below each other.
+// below each other; within quotes a separator is text.
 class CsvCells {
  public:
   CsvCells(std::string_view line, char separator)
@@ -94,7 +99,7 @@ class CsvCells {
     if (is_done_) {
       return std::nullopt;
     }
-    const std::size_t end = std::min(line_.find(separator_), line_.size());
+    const std::size_t end = std::min(line_.find(separator_, end_of_quotes()), line_.size());
     const std::string_view cell = line_.substr(0, end);
     is_done_ = end == line_.size();
     line_.remove_prefix(std::min(end + 1, line_.size()));
@@ -105,6 +110,20 @@ class CsvCells {
   }
 
  private:
+  // Where the quotes that the next cell begins with end, or the line's begin; two of them stand for
+  // one.
+  [[nodiscard]] std::size_t end_of_quotes() const {
+    const std::size_t first = line_.find_first_not_of(' ');
+    if (first == std::string_view::npos || line_[first] != '"') {
+      return 0;
+    }
+    std::size_t end = line_.find('"', first + 1);
+    while (end != std::string_view::npos && line_.substr(end + 1).starts_with('"')) {
+      end = line_.find('"', end + 2);
+    }
+    return end == std::string_view::npos ? 0 : end;
+  }
+
   std::string_view line_;
   char separator_;
   bool is_done_ = false;
@@ -118,6 +137,23 @@ bool is_number(std::string_view cell) {
 bool is_word(std::string_view cell) {
   CsvNumber number;
   return number_in(cell, DType::kF64, number).ends_with("is not a number");
+}
+
+// What other programs write for a number that is missing.
+bool is_missing(std::string_view cell) {
+  constexpr std::array<std::string_view, 7> kMissing{"na", "n/a", "null", "none", "?", "-", "."};
+  std::string text(without_quotes(cell));
+  std::ranges::transform(text, text.begin(), [](char c) {
+    return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  });
+  return std::ranges::find(kMissing, text) != kMissing.end();
+}
+
+// 1,000 and 1'000.
+bool is_grouped(std::string_view cell) {
+  std::string text(without_quotes(cell));
+  std::erase_if(text, [](char c) { return c == ',' || c == '\''; });
+  return is_number(text);
 }
 
 template <typename Predicate>
@@ -291,8 +327,12 @@ class CsvReader {
     if (std::string hint = as_header(line); !hint.empty()) {
       return hint;
     }
+    if (is_missing(cell) && is_float(form_.dtype)) {
+      return "; `nan` stands for a number that is missing";
+    }
     if (is_word(cell)) {
-      return "; names have to be numbers here, as 0, 1 and 2 of three classes";
+      return is_grouped(cell) ? "; a number has nothing between its digits"
+                              : "; names have to be numbers here, as 0, 1 and 2 of three classes";
     }
     return trimmed(cell).empty() && is_float(form_.dtype)
                ? "; `nan` stands for a number that is missing"

@@ -68,6 +68,22 @@ TEST_CASE("tables are read with spaces, quotes, blank lines and the ends of othe
   CHECK(std::isnan(numbers_of("nan").front()));
 }
 
+TEST_CASE("within quotes a separator is text") {
+  const std::string more = "; a number has nothing between its digits";
+  CHECK(problem_of("2,\"1,000\"") == ": line 1 (row 0), column 2: `1,000` is not a number" + more);
+  CHECK(problem_of("1;\"a;\"\"b\"\";c\";3", {.separator = ';'}) ==
+        ": line 1 (row 0), column 2: `a;\"\"b\"\";c` is not a number" + kNames);
+  CHECK(problem_of("1,\"2,3") == ": line 1 (row 0), column 2: `\"2` is not a number" + kNames);
+}
+
+TEST_CASE("words for a number that is missing are told apart from names") {
+  for (const std::string word : {"NA", "n/a", "\"NULL\"", "?"}) {
+    INFO(word);
+    CHECK(problem_of("1," + word).ends_with(" is not a number; `nan` stands for a number that is "
+                                            "missing"));
+  }
+}
+
 TEST_CASE("names in a header may hold what is in quotes, ends of lines too") {
   const CsvForm form{.header = true};
   for (const std::string_view header :
