@@ -48,6 +48,9 @@ def of_others(folder):
     done = program(folder, NARROW.replace("state half", "param weight").replace("print half", "print weight"), status=1)
     if "`weight` is not in the file\n" not in done.stderr or "note: the file has `half` and `unused`\n" not in done.stderr:
         fail("names of another program", done.stderr)
+    done = program(folder, NARROW.replace("brain : f32[a, b]", "brain : f32[b, a]"), status=1)
+    if "`brain` is f32[b 3, a 2], " not in done.stderr or "; in its order the dims are [a 2, b 3]\n" not in done.stderr:
+        fail("dims in another order", done.stderr)
     write(pathlib.Path(folder, "foreign.safetensors"), arrays, {"count": "F8_E4M3"})
     done = program(folder, NARROW, status=1)
     if "not those of its shape" not in done.stderr:

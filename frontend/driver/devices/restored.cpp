@@ -5,6 +5,7 @@
 
 #include "frontend/elaborate/report.h"
 #include "frontend/report/quantity.h"
+#include "stdlib/ops/source/sizes.h"
 
 namespace mtf {
 namespace {
@@ -72,7 +73,9 @@ std::string misfit(const RestoreRequest& request, const CheckpointFile& file,
                    sizes_text(tensor, dims) + " in the file";
   const std::optional<StoredType> stored = stored_type(tensor.dtype);
   if (!has_same_dims(variable.type.shape, tensor, dims)) {
-    return is;
+    const std::optional<Shape> turned =
+        dims == nullptr ? ops::in_order_of(tensor.sizes, variable.type.shape) : std::nullopt;
+    return is + (turned ? "; in its order the dims are " + to_string(*turned) : "");
   }
   if (!stored) {
     return is + "; what can be read is " + std::string(dtype_names()) + ", and unsigned integers";

@@ -18,25 +18,14 @@ namespace {
 
 // ---- load ------------------------------------------------------------------------------------
 
-// The dims in the order of the file, where only that is another one; or nullopt.
-std::optional<Shape> in_order_of(const std::vector<std::int64_t>& sizes, const Shape& shape) {
-  std::vector<Dim> left(shape.dims().begin(), shape.dims().end());
-  std::vector<Dim> dims;
-  for (const std::int64_t size : sizes) {
-    const auto found = std::ranges::find(left, size, &Dim::size);
-    if (found == left.end()) {
-      return std::nullopt;
-    }
-    dims.push_back(*found);
-    left.erase(found);
-  }
-  return left.empty() ? std::optional(Shape(std::move(dims))) : std::nullopt;
-}
-
 // "" or what is wrong with the file for a tensor of that shape.
 std::string problem_of(const std::string& path, const NpyInfo& info, const Shape& shape) {
   if (!info.problem.empty()) {
     return in_backticks(path) + " " + info.problem;
+  }
+  if (std::ranges::find(info.sizes, 0) != info.sizes.end()) {
+    return in_backticks(path) + " holds " + to_string(info.sizes) +
+           ", which is no element; a tensor has at least one";
   }
   bool same = info.sizes.size() == shape.rank();
   for (std::size_t i = 0; same && i < shape.rank(); ++i) {

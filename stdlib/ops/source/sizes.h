@@ -3,7 +3,9 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -22,6 +24,22 @@ namespace mtf::ops {
     dims[i].size = dims[i].size == 0 ? sizes[i] : dims[i].size;
   }
   return Shape(std::move(dims));
+}
+
+// The dims in the file's order, where only that is another one; or nullopt.
+[[nodiscard]] inline std::optional<Shape> in_order_of(std::span<const std::int64_t> sizes,
+                                                      const Shape& shape) {
+  std::vector<Dim> left(shape.dims().begin(), shape.dims().end());
+  std::vector<Dim> dims;
+  for (const std::int64_t size : sizes) {
+    const auto found = std::ranges::find(left, size, &Dim::size);
+    if (found == left.end()) {
+      return std::nullopt;
+    }
+    dims.push_back(*found);
+    left.erase(found);
+  }
+  return left.empty() ? std::optional(Shape(std::move(dims))) : std::nullopt;
 }
 
 }  // namespace mtf::ops
