@@ -149,7 +149,8 @@ std::vector<Rule> rules_of(Reporter& report, const std::vector<ast::Rule>& rules
     const auto same = std::ranges::find(result, rule.dim.text, &Rule::dim);
     if (same != result.end()) {
       report.error(DiagKind::kDuplicateName, rule.dim.span,
-                   "`" + rule.dim.text + "` has a rule in this layout already",
+                   "`" + rule.dim.text + "` has a rule in this layout already; one rule names all its axes, as in `" +
+                       rule.dim.text + " -> (x, y)`",
                    {{.span = same->span, .text = "the first one"}});
       continue;
     }

@@ -12,12 +12,12 @@ struct Called {
 };
 
 constexpr auto kNamesElsewhere =
-    std::to_array<Called>({{"f32", "float32"},
-                           {"f64", "float64 double"},
+    std::to_array<Called>({{"f32", "float32 fp32"},
+                           {"f64", "float64 fp64 double"},
                            {"i32", "int32"},
                            {"i64", "int64 long"},
                            {"bf16", "bfloat16"},
-                           {"f16", "float16 half"},
+                           {"f16", "float16 fp16 half"},
                            {"i8", "int8"},
                            {"i16", "int16 short"},
                            {"u8", "uint8"},

@@ -267,9 +267,10 @@ bool has_one_name(const Declaration& declaration) {
 namespace {
 
 void report_misfit(Units& units, const Operand& operand, DiagKind kind, const std::string& is,
-                   const TensorType& type) {
-  units.report.error(kind, operand.span,
-                     "this is " + is + "; " + mtf::to_string(type) + " is needed");
+                   const TensorType& type, std::string_view hint = "") {
+  units.report.error(
+      kind, operand.span,
+      "this is " + is + "; " + mtf::to_string(type) + " is needed" + std::string(hint));
 }
 
 }  // namespace
@@ -279,6 +280,10 @@ std::optional<ValueId> fitted(Units& units, const Operand& operand, const Tensor
     return std::nullopt;
   }
   Value value = operand.value;
+  if (value.is<double>() && !is_float(type.dtype)) {
+    report_misfit(units, operand, DiagKind::kDtypeMismatch, "a float", type);
+    return std::nullopt;
+  }
   if (is_number(operand.value)) {
     const std::optional<ValueId> id = lift(units, operand, type.dtype);
     if (!id) {
@@ -289,7 +294,10 @@ std::optional<ValueId> fitted(Units& units, const Operand& operand, const Tensor
   value = as_declared(units, std::move(value), type.dtype, operand.span);
   const auto* tensor = value.get<Tensor>();
   if (tensor == nullptr) {
-    report_misfit(units, operand, DiagKind::kWrongType, kind_of(operand.value), type);
+    report_misfit(units, operand, DiagKind::kWrongType, kind_of(operand.value), type,
+                  value.is<List>()      ? "; `const([…], […])` makes one of the numbers in a list"
+                  : value.is<Nothing>() ? "; what is called here returns no value"
+                                        : "");
     return std::nullopt;
   }
   if (tensor->type == type) {

@@ -1,6 +1,7 @@
 // Variables named from outside of what declares them: params(net), params("*/w"), net.w, path(p).
 
 #include <algorithm>
+#include <set>
 
 #include "frontend/elaborate/call.h"
 #include "frontend/elaborate/host/builtin.h"
@@ -15,6 +16,7 @@ using Records = std::vector<std::shared_ptr<VariableRecord>>;
 struct Wanted {
   std::vector<const ast::Fn*> owners;
   std::vector<VariableRules> globs;
+  std::set<std::string> paths;  // of variables themselves, states too
 };
 
 bool is_wanted(const Wanted& wanted, const VariableRecord& record) {
@@ -28,7 +30,7 @@ bool is_wanted(const Wanted& wanted, const VariableRecord& record) {
 Records find_params(const Variables& variables, const Wanted& wanted) {
   Records found;
   for (const auto& [path, record] : variables.by_path) {
-    if (record->variable.trained && is_wanted(wanted, *record)) {
+    if (wanted.paths.contains(path) || (record->variable.trained && is_wanted(wanted, *record))) {
       found.push_back(record);
     }
   }
@@ -48,7 +50,7 @@ void note_query(Units& units, const VariableQuery& query) {
 // What failed may not fail once there are other variables.
 void note_failure(Context& c) {
   const auto ask = [](const Variables& variables) {
-    return find_params(variables, {.owners = {}, .globs = {{.glob = {}, .rules = {}, .span = {}}}});
+    return find_params(variables, {.owners = {}, .globs = {{.glob = {}, .rules = {}, .span = {}}}, .paths = {}});
   };
   note_query(c.units, {.ask = ask, .found = ask(c.variables)});
 }
@@ -121,7 +123,7 @@ void report_none_by_now(Context& c, const ast::Fn& fn, SourceSpan span) {
                  "`" + name +
                      (was_called ? "` declares no variables"
                                  : "` has no variables by now: they are made where it is first "
-                                   "called"),
+                                   "called, which has to stand before this"),
                  {{.span = fn.name.span, .text = "declared here"}});
 }
 
@@ -179,6 +181,11 @@ bool add_wanted(Context& c, const Operand& of, Wanted& wanted) {
   if (const auto* model = of.value.get<Function>()) {
     return add_owner(c, of, *model, wanted);
   }
+  const auto* tensor = of.value.get<Tensor>();
+  if (tensor != nullptr && tensor->where == Where::kVariable) {
+    wanted.paths.insert(tensor->variable->variable.path);
+    return true;
+  }
   if (!is_unknown(of.value)) {
     c.report.error(
         DiagKind::kWrongType, of.span,
@@ -187,7 +194,7 @@ bool add_wanted(Context& c, const Operand& of, Wanted& wanted) {
   return false;
 }
 
-// A model, a glob or a list of them; nullopt after an error.
+// A model, a glob, a variable or a list of them; nullopt after an error.
 std::optional<Wanted> wanted_by(Context& c, const Operand& of) {
   Wanted wanted;
   const auto* list = of.value.get<List>();

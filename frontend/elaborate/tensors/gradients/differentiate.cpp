@@ -223,19 +223,9 @@ std::vector<Target> trained_variables(Units& units, SourceSpan span) {
   return targets;
 }
 
-bool is_variable(const Value& value) {
-  const auto* tensor = value.get<Tensor>();
-  return tensor != nullptr && tensor->where == Where::kVariable;
-}
-
-// Those of `params = …`: what `params()` takes, or variables themselves. Nullopt after an error.
+// Those of `params = …`, which is what `params()` takes. Nullopt after an error.
 std::optional<Values> chosen_params(Context& c, const ast::Expr& expr) {
   const Operand of{.value = evaluate(c, expr), .span = expr.span};
-  const auto* list = of.value.get<List>();
-  const Values values = list != nullptr ? *list->items : Values{of.value};
-  if (std::ranges::all_of(values, is_variable)) {
-    return values;
-  }
   const Value found = is_unknown(of.value) ? unknown() : params_of(c, of);
   return is_unknown(found) ? std::nullopt : std::optional(*found.get<List>()->items);
 }
