@@ -28,6 +28,18 @@ ast::Bracket build_elements(const Builder& build, const Tree* context) {
   return bracket;
 }
 
+// Of `over = a, b`: that both are one argument, in brackets.
+std::string as_one_list(const ast::Call& call, const ast::Expr& value) {
+  const ast::NameRef* next = ast::as_name(value);
+  const ast::NameRef* last =
+      call.arguments.empty() ? nullptr : ast::as_name(call.arguments.back().value);
+  if (next == nullptr || last == nullptr || !call.arguments.back().name) {
+    return "";
+  }
+  return "; several are one list, `" + call.arguments.back().name->text + " = [" + last->text +
+         ", " + next->text + "]`";
+}
+
 void add_argument(const Builder& build, const Tree* context, bool after_target, ast::Call& call) {
   const std::vector<MtfParser::ExprContext*> parts = all<MtfParser::ExprContext>(context);
   ast::Expr first = build_expr(build, parts[0]);
@@ -36,7 +48,8 @@ void add_argument(const Builder& build, const Tree* context, bool after_target, 
     const bool after_named = !call.arguments.empty() && call.arguments.back().name.has_value();
     if (after_target || after_named) {
       build.error(span, std::string("after ") + (after_target ? "`->`" : "`name = value`") +
-                            " every argument needs its name");
+                            " every argument needs its name" +
+                            (after_target ? "" : as_one_list(call, first)));
     }
     call.arguments.push_back({.span = span, .name = std::nullopt, .value = std::move(first)});
     return;

@@ -200,6 +200,9 @@ TEST_CASE("what the grammar lets through is still checked") {
       {"a == not b", "1:6 `not` after an operator needs parentheses: `a == (not b)`"},
       {"f(3 = 4)", "1:3 what stands before `=` in a call is a name, found `3`"},
       {"f((a) = 4)", "1:3 what stands before `=` in a call is a name, found `(a)`"},
+      {"f(over = a, b)",
+       "1:13 after `name = value` every argument needs its name; several are one list, `over = [a, "
+       "b]`"},
       {"f(a = 1, b)", "1:10 after `name = value` every argument needs its name"},
       {"f(a -> [b], c)", "1:13 after `->` every argument needs its name"},
       {"f(a = 1 -> [b])", "1:12 `->` comes before every `name = value`"},
