@@ -36,7 +36,8 @@ bool may_go_deeper(Reporter& report, const ast::Fn& fn, SourceSpan span) {
   return false;
 }
 
-Value checked_results(Context& c, const ast::Fn& fn, Value result, SourceSpan span) {
+Value checked_results(Context& c, const ast::Fn& fn, Value result) {
+  const SourceSpan span = fn.name.span;
   if (fn.results.empty() || is_unknown(result)) {
     return result;
   }
@@ -51,9 +52,12 @@ Value checked_results(Context& c, const ast::Fn& fn, Value result, SourceSpan sp
                        (result.is<Nothing>() ? "nothing" : std::to_string(values.size())));
     return unknown();
   }
+  // A call may stand for all of them.
+  const std::vector<SourceSpan>& returned = c.control.returned;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    values[i] = checked_value(c, {.value = std::move(values[i]), .span = span}, fn.results[i],
-                              "the result");
+    const SourceSpan at = returned.empty() ? span : returned[std::min(i, returned.size() - 1)];
+    values[i] = checked_value(c, {.value = std::move(values[i]), .span = at}, fn.results[i],
+                              "the result of `" + fn.name.text + "`");
     if (values[i].is<Unknown>()) {
       return unknown();
     }
@@ -67,6 +71,7 @@ Value run_body(Context& c, const Function& function, const Arguments& arguments)
   const Restore scope(c.names.scope,
                       std::make_shared<Scope>(function.scope, c.units.recording().serial));
   const Restore result(c.control.result, nothing());
+  const Restore returned(c.control.returned, std::vector<SourceSpan>());
   const Restore name(c.variables.call_name, std::string());
   const Restore fill(c.variables.initial_type, static_cast<const TensorType*>(nullptr));
   const Restore gradient(c.control.gradient, static_cast<const ast::Gradient*>(nullptr));
@@ -77,7 +82,7 @@ Value run_body(Context& c, const Function& function, const Arguments& arguments)
   if (c.units.failed(c.units.recording()) && c.control.result.is<Nothing>()) {
     return unknown();
   }
-  Value checked = checked_results(c, *function.fn, c.control.result, function.fn->name.span);
+  Value checked = checked_results(c, *function.fn, c.control.result);
   return c.control.gradient == nullptr ? checked
                                        : with_own_gradient(c, *function.fn, std::move(checked));
 }

@@ -184,7 +184,9 @@ void skip_misplaced(Reporter& report, Names& names, const ast::Stmt& statement) 
 
 Flow run_return(Context& c, const ast::Return& statement) {
   Values values;
+  c.control.returned.clear();
   for (const ast::Expr& expr : statement.values) {
+    c.control.returned.push_back(expr.span);
     values.push_back(frozen(c.units, evaluate(c, expr), expr.span));
     if (is_unknown(values.back())) {
       c.control.result = unknown();

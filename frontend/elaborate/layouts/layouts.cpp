@@ -149,7 +149,8 @@ std::vector<Rule> rules_of(Reporter& report, const std::vector<ast::Rule>& rules
     const auto same = std::ranges::find(result, rule.dim.text, &Rule::dim);
     if (same != result.end()) {
       report.error(DiagKind::kDuplicateName, rule.dim.span,
-                   "`" + rule.dim.text + "` has a rule in this layout already; one rule names all its axes, as in `" +
+                   "`" + rule.dim.text +
+                       "` has a rule in this layout already; one rule names all its axes, as in `" +
                        rule.dim.text + " -> (x, y)`",
                    {{.span = same->span, .text = "the first one"}});
       continue;
@@ -253,8 +254,9 @@ bool is_in_time(Reporter& report, Layouts& layouts, const Modules& modules, Sour
   }
   layouts.has_late = true;
   report.error(DiagKind::kUnknownLayout, span,
-               what + " stands behind the first computation, which needs to know where tensors "
-                      "are; layouts, and `use layout`, stand before it",
+               what +
+                   " stands behind the first computation, which needs to know where tensors "
+                   "are; layouts, and `use layout`, stand before it",
                {{.span = layouts.used_at, .text = "the first computation"}});
   return false;
 }

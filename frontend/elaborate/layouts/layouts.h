@@ -39,17 +39,17 @@ struct Layouts {
   LayoutsAsked asked = {};
   std::vector<Mesh> meshes;
   std::vector<Layout> layouts;
-  std::optional<ast::Name> use;                   // `use layout`
-  const Layout* chosen = nullptr;                 // once in use; null: one rank
-  std::optional<Layout> in_use;                   // what `chosen` points to
-  std::set<std::string, std::less<>> written;     // all that the file declares, here or further down
-  bool is_used = false;                           // the device knows
-  SourceSpan used_at = {};                        // by then: the first statement that computed
-  bool has_late = false;                          // one behind that
-  bool is_refused = false;                        // and cannot
-  bool has_pins = false;                          // an `@` somewhere
-  bool has_mistakes = false;                      // a layout has: what it uses is not known
-  bool pins_all = false;                          // one on all axes
+  std::optional<ast::Name> use;                // `use layout`
+  const Layout* chosen = nullptr;              // once in use; null: one rank
+  std::optional<Layout> in_use;                // what `chosen` points to
+  std::set<std::string, std::less<>> written;  // all that the file declares, here or further down
+  bool is_used = false;                        // the device knows
+  SourceSpan used_at = {};                     // by then: the first statement that computed
+  bool has_late = false;                       // one behind that
+  bool is_refused = false;                     // and cannot
+  bool has_pins = false;                       // an `@` somewhere
+  bool has_mistakes = false;                   // a layout has: what it uses is not known
+  bool pins_all = false;                       // one on all axes
   std::set<std::string, std::less<>> in_regions;  // named by a `with layout`
   std::set<std::string, std::less<>> expected;    // named by an `expect`
   std::optional<Layout> region;                   // the innermost `with layout`

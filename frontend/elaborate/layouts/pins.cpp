@@ -175,7 +175,8 @@ std::optional<Layout> moved_to(const Mesh& mesh, Layout layout) {
 
 std::optional<Layout> region_layout(Reporter& report, Layouts& layouts, const ast::Name& name) {
   const auto found = std::ranges::find(layouts.layouts, name.text, &Layout::name);
-  if (found == layouts.layouts.end() && layouts.written.contains(name.text) && !report.sink().ok()) {
+  if (found == layouts.layouts.end() && layouts.written.contains(name.text) &&
+      !report.sink().ok()) {
     report.fail();  // where it is declared is told why it could not be
     return std::nullopt;
   }

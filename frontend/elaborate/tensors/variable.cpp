@@ -273,31 +273,37 @@ void report_misfit(Units& units, const Operand& operand, DiagKind kind, const st
       "this is " + is + "; " + mtf::to_string(type) + " is needed" + std::string(hint));
 }
 
+std::string_view way_to_tensor(const Value& value) {
+  return value.is<List>()      ? "; `const([…], […])` makes one of the numbers in a list"
+         : value.is<Nothing>() ? "; what is called here returns no value"
+                               : "";
+}
+
+// The number as a scalar tensor; unknown after an error.
+Value number_for(Units& units, const Operand& number, const TensorType& type) {
+  if (number.value.is<double>() && !is_float(type.dtype)) {
+    report_misfit(units, number, DiagKind::kDtypeMismatch, "a float", type);
+    return unknown();
+  }
+  const std::optional<ValueId> id = lift(units, number, type.dtype);
+  return id ? recorded(units, *id) : unknown();
+}
+
 }  // namespace
 
 std::optional<ValueId> fitted(Units& units, const Operand& operand, const TensorType& type) {
   if (is_unknown(operand.value)) {
     return std::nullopt;
   }
-  Value value = operand.value;
-  if (value.is<double>() && !is_float(type.dtype)) {
-    report_misfit(units, operand, DiagKind::kDtypeMismatch, "a float", type);
+  Value value = is_number(operand.value) ? number_for(units, operand, type) : operand.value;
+  if (is_unknown(value)) {
     return std::nullopt;
-  }
-  if (is_number(operand.value)) {
-    const std::optional<ValueId> id = lift(units, operand, type.dtype);
-    if (!id) {
-      return std::nullopt;
-    }
-    value = recorded(units, *id);
   }
   value = as_declared(units, std::move(value), type.dtype, operand.span);
   const auto* tensor = value.get<Tensor>();
   if (tensor == nullptr) {
     report_misfit(units, operand, DiagKind::kWrongType, kind_of(operand.value), type,
-                  value.is<List>()      ? "; `const([…], […])` makes one of the numbers in a list"
-                  : value.is<Nothing>() ? "; what is called here returns no value"
-                                        : "");
+                  way_to_tensor(value));
     return std::nullopt;
   }
   if (tensor->type == type) {

@@ -50,7 +50,8 @@ void note_query(Units& units, const VariableQuery& query) {
 // What failed may not fail once there are other variables.
 void note_failure(Context& c) {
   const auto ask = [](const Variables& variables) {
-    return find_params(variables, {.owners = {}, .globs = {{.glob = {}, .rules = {}, .span = {}}}, .paths = {}});
+    return find_params(
+        variables, {.owners = {}, .globs = {{.glob = {}, .rules = {}, .span = {}}}, .paths = {}});
   };
   note_query(c.units, {.ask = ask, .found = ask(c.variables)});
 }

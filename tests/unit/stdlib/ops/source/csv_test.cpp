@@ -79,8 +79,9 @@ TEST_CASE("within quotes a separator is text") {
 TEST_CASE("words for a number that is missing are told apart from names") {
   for (const std::string word : {"NA", "n/a", "\"NULL\"", "?"}) {
     INFO(word);
-    CHECK(problem_of("1," + word).ends_with(" is not a number; `nan` stands for a number that is "
-                                            "missing"));
+    CHECK(problem_of("1," + word)
+              .ends_with(" is not a number; `nan` stands for a number that is "
+                         "missing"));
   }
 }
 
