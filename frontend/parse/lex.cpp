@@ -96,14 +96,7 @@ class Cutter {
     if (type == MtfParser::NEWLINE || type == MtfParser::EOF) {
       end_strings();
       strange_ = false;
-    } else if (!open_.empty() && type == MtfParser::COLON && open_.back().is_outside()) {
-      cut_format(begin);
-      return;
-    } else if (!open_.empty() && type == MtfParser::OPEN_BRACE) {
-      ++open_.back().braces;
-    } else if (!open_.empty() && type == MtfParser::CLOSE_BRACE && open_.back().braces-- == 0) {
-      push(MtfParser::EXPR_END, begin, end);
-      cut_text();
+    } else if (!open_.empty() && ends_expression(type, begin, end)) {
       return;
     }
     if (type == MtfParser::INT && ends_in_point(end)) {
@@ -116,6 +109,22 @@ class Cutter {
       open_.push_back({.begin = begin, .braces = 0});
       cut_text();
     }
+  }
+
+  // Of what stands in a string between `{` and `}`: whether the text goes on there.
+  bool ends_expression(std::size_t type, std::uint32_t begin, std::uint32_t end) {
+    if (type == MtfParser::COLON && open_.back().is_outside()) {
+      cut_format(begin);
+      return true;
+    }
+    if (type == MtfParser::OPEN_BRACE) {
+      ++open_.back().braces;
+    } else if (type == MtfParser::CLOSE_BRACE && open_.back().braces-- == 0) {
+      push(MtfParser::EXPR_END, begin, end);
+      cut_text();
+      return true;
+    }
+    return false;
   }
 
   // Of `e3`, `E-3` from here; 0: none.

@@ -71,10 +71,12 @@ void join_targets(const std::vector<std::size_t>& sources, std::vector<ast::Expr
   const SourceSpan span = join(call.arguments[sources.front()].span, targets.back().span);
   for (const std::size_t source : sources) {
     ast::Expr& value = call.arguments[source].value;
-    from.elements.push_back({.span = value.span, .node = std::move(value)});
+    const SourceSpan at = value.span;
+    from.elements.push_back({.span = at, .node = std::move(value)});
   }
   for (ast::Expr& target : targets) {
-    to.elements.push_back({.span = target.span, .node = std::move(target)});
+    const SourceSpan at = target.span;
+    to.elements.push_back({.span = at, .node = std::move(target)});
   }
   call.arguments[sources.front()].value = {.span = span, .node = std::move(from)};
   for (std::size_t i = sources.size(); i-- > 1;) {
