@@ -303,13 +303,21 @@ class Cutter {
         input_.seek(end);
       }
     }
+    const std::string_view name = name_before();
     push(MtfParser::UNKNOWN, begin, end);
     if (!problems_.enough() && !strange_) {
       strange_ = true;
-      problems_.add(DiagKind::kSyntax, source_.span(begin, end),
-                    (text == "!" && !open_.empty() ? std::string(kFormats) : explain_sign(text)) +
-                        (in_comment ? "; `//` divides, a comment starts with `#`" : ""));
+      problems_.add(
+          DiagKind::kSyntax, source_.span(begin, end),
+          (text == "!" && !open_.empty() ? std::string(kFormats) : explain_sign(text, name)) +
+              (in_comment ? "; `//` divides, a comment starts with `#`" : ""));
     }
+  }
+
+  // The token so far last, if it is a name; "" otherwise.
+  [[nodiscard]] std::string_view name_before() const {
+    const bool is_name = !tokens_.empty() && tokens_.back().type == MtfParser::NAME;
+    return is_name ? source_.at(tokens_.back()) : std::string_view();
   }
 
   struct OpenString {

@@ -64,11 +64,11 @@ struct Problems {
 
 // "`let`", "the end of the line"; long tokens are cut.
 [[nodiscard]] std::string describe(const Source& source, const Token& token);
-// About a sign that no rule of the lexer knows.
 // Of `{x:.4f}` and `{x!r}`.
 inline constexpr std::string_view kFormats =
     "a string shows a value as it prints, `{x}`, or a number in a format, `{x:.4f}`";
-[[nodiscard]] std::string explain_sign(std::string_view text);
+// About a sign that no rule of the lexer knows, behind that name, if one stands before it.
+[[nodiscard]] std::string explain_sign(std::string_view text, std::string_view name);
 // `text` in backticks, cut where it is long.
 [[nodiscard]] std::string backticked(std::string_view text);
 

@@ -1,5 +1,6 @@
 // Signs that mean nothing here but something elsewhere, each with what to write instead.
 
+#include <algorithm>
 #include <array>
 #include <span>
 
@@ -18,15 +19,7 @@ constexpr std::array kForeign = std::to_array<Hint>({
     {"&&", "write `and`"},
     {"||", "write `or`"},
     {"!", "write `not`"},
-    {"+=", "write `x = x + …`"},
-    {"-=", "write `x = x - …`"},
-    {"*=", "write `x = x * …`"},
-    {"/=", "write `x = x / …`"},
-    {"//=", "write `x = x // …`"},
-    {"%=", "write `x = x % …`"},
-    {"**=", "write `x = x ** …`"},
     {"@=", "`einsum` multiplies matrices"},
-    {"++", "write `x = x + 1`"},
     {"===", "write `==`"},
     {"!==", "write `!=`"},
     {"&", "write `and`"},
@@ -41,6 +34,9 @@ constexpr std::array kForeign = std::to_array<Hint>({
     {"...", "a range and the rest of the dims are `..`"},
     {"=>", "write `->`, or `>=` to compare; a function is declared with `fn f(x) { … }`"},
 });
+
+// What assigns what it computes: `+=` and its like.
+constexpr std::array<std::string_view, 7> kChanges = {"+", "-", "*", "/", "//", "%", "**"};
 
 constexpr std::array kLookalikes = std::to_array<Hint>({
     {"“", "a plain `\"` opens and closes a string"},
@@ -72,10 +68,21 @@ std::string_view find_hint(std::span<const Hint> hints, std::string_view text) {
   return {};
 }
 
+// "" or how to write it.
+std::string written_out(std::string_view text, std::string_view name) {
+  const std::string_view op = text.substr(0, text.size() - 1);
+  const bool changes = text.ends_with('=') && std::ranges::find(kChanges, op) != kChanges.end();
+  if (!changes && text != "++") {
+    return "";
+  }
+  const std::string to(name.empty() ? "x" : name);
+  return "; write `" + to + " = " + to + " " + std::string(op) + (changes ? " …`" : " 1`");
+}
+
 }  // namespace
 
-std::string explain_sign(std::string_view text) {
-  std::string message = backticked(text) + " means nothing here";
+std::string explain_sign(std::string_view text, std::string_view name) {
+  std::string message = backticked(text) + " means nothing here" + written_out(text, name);
   for (const std::span<const Hint> hints : {std::span<const Hint>(kForeign), {kLookalikes}}) {
     const std::string_view hint = find_hint(hints, text);
     message += hint.empty() ? "" : "; " + std::string(hint);

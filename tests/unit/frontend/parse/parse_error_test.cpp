@@ -103,6 +103,9 @@ TEST_CASE("what other languages write is answered with what mtf writes") {
       {"let y = a && b || c", "1:11 `&&` means nothing here; write `and`"},
       {"let y = !a", "1:9 `!` means nothing here; write `not`"},
       {"x += 1", "1:3 `+=` means nothing here; write `x = x + …`"},
+      {"total **= 2", "1:7 `**=` means nothing here; write `total = total ** …`"},
+      {"i++", "1:2 `++` means nothing here; write `i = i + 1`"},
+      {"a[0] -= 1", "1:6 `-=` means nothing here; write `x = x - …`"},
       {"let y = a ^ 2", "1:11 `^` means nothing here; a power is `**`"},
       {"let y = a ? b : c",
        "1:11 `?` means nothing here; a choice is an `if` statement, or `where(c, a, b)` on "
