@@ -88,8 +88,7 @@ void reduce_rows(const ReductionPlan& plan, const S* in, T* out) {
   const std::size_t count = leaves.count();
   std::array<T, kMaxDepth> stack{};
   std::array<T, kMostLeaves> found{};
-  ReduceLoops results = plan.results;
-  results.push_back(plan.side);
+  const ReduceLoops results = all_results(plan);
   for_each(results, 0, 0, [&](std::int64_t from, std::int64_t to) {
     std::size_t number = 0;
     reduce_tree<Op, T>(plan.leaves, 1, stack, [&](std::int64_t at, T* place) {
@@ -105,8 +104,7 @@ void reduce_rows(const ReductionPlan& plan, const S* in, T* out) {
 template <typename Op, typename S, typename T>
 void reduce_long(const ReductionPlan& plan, const S* in, T* out) {
   std::array<T, kMaxDepth> stack{};
-  ReduceLoops results = plan.results;
-  results.push_back(plan.side);
+  const ReduceLoops results = all_results(plan);
   if (is_perfect(plan)) {
     const std::int64_t leaves = plan.leaves.loops[0].extent;
     for_each(results, 0, 0, [&](std::int64_t from, std::int64_t to) {
@@ -132,8 +130,7 @@ void reduce_short(const ReductionPlan& plan, const S* in, T* out) {
   const ShortLeaves& leaves = *plan.short_leaves;
   std::array<T, kMaxDepth> stack{};
   LeafGroup<Op, S, T> group(leaves);
-  ReduceLoops results = plan.results;
-  results.push_back(plan.side);
+  const ReduceLoops results = all_results(plan);
   if (leaves.groups.merges.size() == 1) {
     for_each(results, 0, 0,
              [&](std::int64_t from, std::int64_t to) { out[to] = group.joined(in + from); });
@@ -156,8 +153,7 @@ bool has_few_results(const ReductionPlan& plan) {
 template <typename Op, typename S, typename T>
 void reduce_by(const ReductionPlan& plan, const S* in, T* out) {
   if (plan.leaf_length == 0) {
-    ReduceLoops results = plan.results;
-    results.push_back(plan.side);
+    const ReduceLoops results = all_results(plan);
     for_each(results, 0, 0, [&](std::int64_t, std::int64_t to) { out[to] = Op::identity(); });
   } else if (plan.run.in == 1 && plan.run.extent >= kLongRun) {
     reduce_long<Op>(plan, in, out);

@@ -132,8 +132,7 @@ void reduce_subtrees(const ReductionPlan& plan, const Subtrees& trees, const voi
                    rows.data() + i * row);
     }
   }
-  ReduceLoops results = plan.results;
-  results.push_back(plan.side);
+  const ReduceLoops results = all_results(plan);
   const std::byte* found = rows.data();
   for_each(results, 0, 0, [&](std::int64_t, std::int64_t to) {
     std::copy_n(found, bytes_of(plan.dtype),

@@ -55,6 +55,13 @@ struct ReductionPlan {
   std::optional<ShortLeaves> short_leaves = {};
 };
 
+// The loops over results with `side`.
+[[nodiscard]] inline ReduceLoops all_results(const ReductionPlan& plan) {
+  ReduceLoops loops = plan.results;
+  loops.push_back(plan.side);
+  return loops;
+}
+
 // Of a leaf, by what it has of elements.
 [[nodiscard]] constexpr std::int64_t pieces_of(std::int64_t leaf_length) {
   return (leaf_length + kLongestLeaf - 1) / kLongestLeaf;
