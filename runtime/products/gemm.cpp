@@ -23,25 +23,27 @@
 namespace mtf {
 namespace {
 
-constexpr std::size_t kTableBytes = 32 * 1024;  // of offsets that need no allocation
-constexpr double kThreadedProducts = 4e6;       // below, waking threads takes longer
+constexpr std::size_t kTableBytes = std::size_t{32} << 10;  // of offsets that need no allocation
+constexpr double kThreadedProducts = 4e6;                   // below, waking threads takes longer
 
 // For cores with 48 KB of first-level and 1 MB or 2 MB of second-level cache (in_second_level).
-constexpr std::int64_t kSecondLevel = 1024 * 1024;
-constexpr std::int64_t kPanelBytes = 6144;             // of one lane in a panel
-constexpr std::int64_t kThinPanelBytes = 512;          // the same where b is used but once
-constexpr std::int64_t kBlockBytes = 4 * 1024 * 1024;  // of a panel of all rows of a block
+constexpr std::int64_t kSecondLevel = 1 << 20;
+constexpr std::int64_t kPanelBytes = 6144;     // of one lane in a panel
+constexpr std::int64_t kThinPanelBytes = 512;  // the same where b is used but once
+constexpr std::int64_t kBlockBytes = 4 << 20;  // of a panel of all rows of a block
 constexpr std::int64_t kBlockCols = 2048;
 // Of columns that are packed together, and of columns that are not packed: they stay in the
 // second-level cache, from which they are read as fast as they are needed.
-constexpr std::int64_t kGroupBytes = 1000 * 1024;  // leaves half of that cache to rows
-constexpr std::int64_t kInPlaceBytes = 640 * 1024;
-constexpr std::int64_t kInPlaceRow = 2048;         // bytes of a row: a tile of them stays near
-constexpr std::int64_t kInPlaceTwice = 16 * 1024;  // of columns that a tile reads twice
-constexpr std::int64_t kRowsWorthPacking = 48;     // for such columns
-constexpr std::int64_t kNearResult = 192 * 1024;   // bytes of a result that need no prefetch
-constexpr std::int64_t kFewCols = 96;              // in a group, where not all columns fit
+constexpr std::int64_t kGroupBytes = 1000 << 10;  // leaves half of that cache to rows
+constexpr std::int64_t kInPlaceBytes = 640 << 10;
+constexpr std::int64_t kInPlaceRow = 2048;        // bytes of a row: a tile of them stays near
+constexpr std::int64_t kInPlaceTwice = 16 << 10;  // of columns that a tile reads twice
+constexpr std::int64_t kRowsWorthPacking = 48;    // for such columns
+constexpr std::int64_t kNearResult = 192 << 10;   // bytes of a result that need no prefetch
+constexpr std::int64_t kFewCols = 96;             // in a group, where not all columns fit
 constexpr std::int64_t kGatheredTiles = 4;  // of columns, for which rows side by side are gathered
+constexpr std::int64_t kShortestLine = 4;   // of rows that are gathered
+constexpr std::int64_t kShortestLeaf = 8;   // words, for which they are
 constexpr std::int64_t kConflict = 4096;    // bytes; lines that far apart displace one another
 
 // Of what is to stay in the second-level cache, if that is smaller (on a Zen 3: half as large), as
@@ -94,20 +96,32 @@ Blocking choose_blocking(const GemmWork<T>& work, std::int64_t rows, std::int64_
     result.panel = std::max(result.panel, panel.length);
   }
   const std::int64_t row_bytes = result.panel * static_cast<std::int64_t>(sizeof(T));
-  result.rows = ceil_div(rows, std::max(kBlockBytes / row_bytes, work.kernel.rows));
+  const std::int64_t units = ceil_div(rows, work.row_unit());
+  result.rows =
+      std::min(units, ceil_div(rows, std::max(kBlockBytes / row_bytes, work.kernel.rows)));
   result.cols = ceil_div(cols, rows <= kThinRows ? work.width() : kBlockCols);
-  result.row_tiles = ceil_div(ceil_div(rows, result.rows), work.kernel.rows);
+  result.row_tiles = ceil_div(units, result.rows) * ceil_div(work.row_unit(), work.kernel.rows);
   result.col_tiles = ceil_div(ceil_div(cols, result.cols), work.width());
   return result;
 }
 
-// Rows that lie side by side are packed by copying, which many columns are worth: each tile of them
-// would read lines anew of which it needs but a part.
+// The lines that tiles of gathered rows must not cross; 0 where each four rows are in one.
 template <typename T>
-bool gathers(const GemmWork<T>& work, std::int64_t cols) {
-  const std::int64_t step = work.plan.four_step;
-  return step != 0 && (step != 1 || cols <= kGatheredTiles * work.width()) &&
-         work.chain.leaves == 1 && work.kernel.rows % kGatheredRows == 0;
+std::int64_t line_of_tiles(const GemmPlan& plan, const GemmKernel<T>& kernel) {
+  const bool in_fours = plan.line % kGatheredRows == 0 && kernel.rows % kGatheredRows == 0;
+  return in_fours || plan.line == plan.rows() ? 0 : plan.line;
+}
+
+// Whether rows of a are gathered, and not packed. Low tiles read columns more often, and rows that
+// lie side by side are packed by copying, where each tile of columns would read lines anew of which
+// it needs but a part: both are worth it for few columns.
+template <typename T>
+bool gathers(const GemmPlan& plan, const GemmKernel<T>& kernel) {
+  const std::int64_t line = line_of_tiles(plan, kernel);
+  const bool is_low = 4 * line < 3 * kernel.rows * ceil_div(line, kernel.rows);
+  const std::int64_t tiles = ceil_div(plan.cols(), kernel.lanes * kGemmVectors);
+  return plan.line >= kShortestLine && plan.leaf_length >= kShortestLeaf * kernel.together &&
+         (!is_low || tiles == 1) && (plan.line_step != 1 || tiles <= kGatheredTiles);
 }
 
 // What is used once or twice, or stays in a near cache as it is, is read where it is; so are long
@@ -122,7 +136,6 @@ void choose_packing(GemmWork<T>& work, std::int64_t rows, std::int64_t cols) {
                        (!work.one_group || plan.inner() * size <= kInPlaceRow);
   work.a_in_place = plan.a_row.even && plan.a_inner.even && (apart || plan.a_row.step == 1) &&
                     (rows <= work.kernel.rows || cols <= 2 * work.width() || as_good);
-  work.a_gathered = !work.a_in_place && gathers(work, cols);
   // Of leaves that share registers, half a tile's rows come after the other, and lines of columns
   // that are far apart displace one another between them: 1.05 to 1.4 times as fast.
   const bool twice = work.chain.leaves > 1 && rows > kRowsWorthPacking;
@@ -148,6 +161,28 @@ Interval part_in_tiles(Interval side, std::int64_t tile, std::int64_t i, std::in
 }
 
 template <typename T, typename S>
+void run_blocks(const GemmWork<T>& work, const Blocking& blocking, const Share& share,
+                const Tensors<T, S>& tensors) {
+  const GemmPlan& plan = work.plan;
+  const std::int64_t cols = blocking.col_tiles * work.width();
+  const T* onto = tensors.onto == nullptr && plan.accumulate ? tensors.out : tensors.onto;
+  for (std::int64_t n = share.batch.begin; n < share.batch.end(); ++n) {
+    for (std::int64_t j = share.cols.begin; j < share.cols.end(); j += cols) {
+      for (std::int64_t i = 0; i < blocking.rows; ++i) {
+        run_block(work, GemmBlock<T, S>{
+                            .rows = part_in_tiles(share.rows, work.row_unit(), i, blocking.rows),
+                            .cols = from_to(j, std::min(j + cols, share.cols.end())),
+                            .a = tensors.a + plan.a_batch.at(n),
+                            .b = tensors.b + plan.b_batch.at(n),
+                            .out = tensors.out + plan.out_batch.at(n),
+                            .onto = onto == nullptr ? nullptr : onto + plan.out_batch.at(n),
+                            .factor = tensors.factor});
+      }
+    }
+  }
+}
+
+template <typename T, typename S>
 void run_share(GemmWork<T> work, const Share& share, const Tensors<T, S>& tensors) {
   constexpr bool kIsStored = std::is_same_v<T, S>;
   const GemmPlan& plan = work.plan;
@@ -164,8 +199,6 @@ void run_share(GemmWork<T> work, const Share& share, const Tensors<T, S>& tensor
   choose_groups(work, blocking);
   if (kIsStored) {
     choose_packing(work, share.rows.extent, share.cols.extent);
-  } else {
-    work.a_gathered = plan.a_words;
   }
   work.far_result = plan.rows() * plan.cols() * static_cast<std::int64_t>(sizeof(T)) > kNearResult;
   const std::int64_t packed_rows = work.one_group ? 1 : blocking.row_tiles;
@@ -174,22 +207,7 @@ void run_share(GemmWork<T> work, const Share& share, const Tensors<T, S>& tensor
             work.group * work.width() * blocking.panel,
             work.chain.carried_depth * blocking.row_tiles * blocking.col_tiles * work.tile_size(),
             work.chain.max_depth * work.tile_size()});
-  const std::int64_t cols = blocking.col_tiles * work.width();
-  const T* onto = tensors.onto == nullptr && plan.accumulate ? tensors.out : tensors.onto;
-  for (std::int64_t n = share.batch.begin; n < share.batch.end(); ++n) {
-    for (std::int64_t j = share.cols.begin; j < share.cols.end(); j += cols) {
-      for (std::int64_t i = 0; i < blocking.rows; ++i) {
-        run_block(work, GemmBlock<T, S>{
-                            .rows = part_in_tiles(share.rows, work.kernel.rows, i, blocking.rows),
-                            .cols = from_to(j, std::min(j + cols, share.cols.end())),
-                            .a = tensors.a + plan.a_batch.at(n),
-                            .b = tensors.b + plan.b_batch.at(n),
-                            .out = tensors.out + plan.out_batch.at(n),
-                            .onto = onto == nullptr ? nullptr : onto + plan.out_batch.at(n),
-                            .factor = tensors.factor});
-      }
-    }
-  }
+  run_blocks(work, blocking, share, tensors);
 }
 
 // Part `i` of `n` of the longest side: batches, then rows or columns in whole tiles.
@@ -202,7 +220,7 @@ Share share_of(const GemmWork<T>& work, const Share& whole, std::int64_t i, std:
   }
   const bool by_cols = whole.cols.extent >= whole.rows.extent;
   Interval& side = by_cols ? share.cols : share.rows;
-  side = part_in_tiles(side, by_cols ? work.width() : work.kernel.rows, i, n);
+  side = part_in_tiles(side, by_cols ? work.width() : work.row_unit(), i, n);
   return share;
 }
 
@@ -221,10 +239,15 @@ struct Ready {
   Ready(const Gemm& product, Cpu on, std::pmr::memory_resource* memory)
       : kernel(gemm_kernel(on.isa, S())),
         plan(plan_gemm(product, kernel.lanes, memory)),
-        chain(cut_chain(plan, panel_length(plan), memory)),
-        packed_chain(kernel.together == 1 ? std::nullopt
-                                          : std::optional(cut_chain(plan, panel_length(plan),
-                                                                    memory, kernel.together))) {
+        gathers_rows(std::is_same_v<T, S> ? gathers(plan, kernel) : plan.a_words),
+        chain(cut_chain(plan, {.panel_length = panel_length(plan)}, memory)) {
+    if (kernel.together > 1 || (gathers_rows && chain.leaves > 1)) {
+      block_chain = cut_chain(plan,
+                              {.panel_length = panel_length(plan),
+                               .together = kernel.together,
+                               .most_leaves = gathers_rows ? 1 : kLeavesTogether},
+                              memory);
+    }
     const double products = static_cast<double>(plan.batches()) * static_cast<double>(plan.rows()) *
                             static_cast<double>(plan.cols()) * static_cast<double>(plan.inner());
     threads = products > kThreadedProducts ? on.threads : 1;
@@ -252,9 +275,11 @@ struct Ready {
       std::swap(tensors.a, tensors.b);
     }
     const GemmWork<T> work = {.plan = plan,
-                              .chain = packed_chain ? *packed_chain : chain,
+                              .chain = block_chain ? *block_chain : chain,
                               .thin_chain = chain,
-                              .kernel = kernel};
+                              .kernel = kernel,
+                              .a_gathered = gathers_rows,
+                              .line = gathers_rows ? line_of_tiles(plan, kernel) : 0};
     if (threads > 1) {
       run_threads(work, whole(), tensors, threads);
     } else {
@@ -275,8 +300,9 @@ struct Ready {
 
   const GemmKernel<T>& kernel;
   GemmPlan plan;
+  bool gathers_rows = false;
   Chain chain;
-  std::optional<Chain> packed_chain;  // where what is packed has several indices together
+  std::optional<Chain> block_chain;  // of words, or of rows that are gathered leaf by leaf
   int threads = 1;
   std::unique_ptr<Ready> leaves;  // of one product of two vectors
 };
@@ -284,7 +310,7 @@ struct Ready {
 // For one use: tables that are small take no memory.
 template <typename T, typename S>
 void run_gemm(const Gemm& product, const Tensors<T, S>& tensors, Cpu cpu) {
-  std::array<std::byte, kTableBytes> tables;
+  std::array<std::byte, kTableBytes> tables;  // NOLINT: filled where it is read
   std::pmr::monotonic_buffer_resource memory(tables.data(), tables.size());
   Ready<T, S>(product, cpu, &memory).run(tensors);
 }
@@ -322,6 +348,11 @@ std::int64_t indices_in_word(Cpu cpu) {
   return gemm_kernel(cpu.isa, BFloat16()).together;
 }
 
+Cpu with_single_words(Cpu cpu) {
+  cpu.isa = cpu.isa == Isa::kAvx512Bf16 ? Isa::kAvx512 : cpu.isa;
+  return cpu;
+}
+
 bool reads_words(const Gemm& product, Cpu cpu) {
   std::pmr::monotonic_buffer_resource memory;
   const GemmKernel<float>& kernel = gemm_kernel(cpu.isa, BFloat16());
@@ -330,10 +361,7 @@ bool reads_words(const Gemm& product, Cpu cpu) {
       is_pairs<BFloat16>(plan)) {
     return false;
   }
-  const Chain chain = cut_chain(plan, kPanelBytes, &memory, kernel.together);
-  const GemmWork<float> work = {
-      .plan = plan, .chain = chain, .thin_chain = chain, .kernel = kernel};
-  return gathers(work, plan.cols());
+  return gathers(plan, kernel);
 }
 
 template class PreparedGemm<float>;

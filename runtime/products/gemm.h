@@ -55,6 +55,8 @@ struct Gemm {
 
 // Of how many indices a word is: of two bf16, or of one that is widened.
 [[nodiscard]] std::int64_t indices_in_word(Cpu cpu);
+// The same, whose words are of one.
+[[nodiscard]] Cpu with_single_words(Cpu cpu);
 // Whether a product of bf16 whose a is words can be done: it is read where it is.
 [[nodiscard]] bool reads_words(const Gemm& product, Cpu cpu);
 

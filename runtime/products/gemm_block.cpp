@@ -21,35 +21,48 @@ constexpr int kMaxDepth = 96;  // of the stack: a tree over 2^63 leaves needs 64
 
 // The rows of a block in tiles. Packed ones have the full height but for the last, which takes some
 // rows from the one before if it would be so low that its few chains wait for one another; others
-// have nearly equal heights.
+// have nearly equal heights, in each line if rows come in lines.
 class RowTiles {
  public:
-  RowTiles(Interval rows, std::int64_t height, bool packed)
-      : rows_(rows), count_(ceil_div(rows.extent, height)), height_(height) {
-    const std::int64_t last = rows.extent - (count_ - 1) * height;
-    if (packed) {
-      moved_ = count_ > 1 && last < height / 3 ? height / 3 : 0;
+  struct Shape {
+    std::int64_t height = 1;  // at most
+    std::int64_t line = 0;    // rows of a line; 0: no lines
+    bool packed = false;
+  };
+
+  RowTiles(Interval rows, const Shape& shape)
+      : rows_(rows), line_(shape.line > 0 ? shape.line : rows.extent), height_(shape.height) {
+    in_line_ = ceil_div(line_, height_);
+    count_ = line_ > 0 ? rows.extent / line_ * in_line_ : 0;
+    const std::int64_t last = line_ - (in_line_ - 1) * height_;
+    if (shape.packed) {
+      moved_ = in_line_ > 1 && last < height_ / 3 ? height_ / 3 : 0;
     } else if (count_ > 0) {
-      height_ = rows.extent / count_;
-      higher_ = rows.extent % count_;
+      height_ = line_ / in_line_;
+      higher_ = line_ % in_line_;
     }
   }
 
   [[nodiscard]] std::int64_t count() const { return count_; }
   [[nodiscard]] Interval operator[](std::int64_t i) const {
-    return from_to(begin(i), i + 1 == count_ ? rows_.end() : begin(i + 1));
+    const std::int64_t line = rows_.begin + i / in_line_ * line_;
+    const std::int64_t tile = i % in_line_;
+    return from_to(line + begin(tile), line + (tile + 1 == in_line_ ? line_ : begin(tile + 1)));
   }
 
  private:
+  // Of a tile in its line.
   [[nodiscard]] std::int64_t begin(std::int64_t i) const {
-    return rows_.begin + i * height_ + std::min(i, higher_) - (i + 1 == count_ ? moved_ : 0);
+    return i * height_ + std::min(i, higher_) - (i + 1 == in_line_ ? moved_ : 0);
   }
 
   Interval rows_;
-  std::int64_t count_;
+  std::int64_t line_;
   std::int64_t height_;
-  std::int64_t higher_ = 0;  // tiles, by one row
-  std::int64_t moved_ = 0;   // rows, to the last tile
+  std::int64_t in_line_ = 1;  // tiles
+  std::int64_t count_ = 0;
+  std::int64_t higher_ = 0;  // tiles of a line, by one row
+  std::int64_t moved_ = 0;   // rows, to the last tile of a line
 };
 
 template <typename T>
@@ -210,7 +223,7 @@ void pack_rows(const Pass<T, S>& pass, Interval tiles) {
 
 template <typename T, typename S>
 Operand<T> gathered_rows(const GemmWork<T>& work, const S* a, Interval rows) {
-  Operand<T> result = {.lane = work.plan.four_step};
+  Operand<T> result = {.lane = work.plan.line_step};
   for (std::int64_t i = 0; i < rows.extent; i += kGatheredRows) {
     result.fours[at(i / kGatheredRows)] =
         reinterpret_cast<const T*>(a + work.plan.a_row.at(rows.begin + i));
@@ -308,7 +321,9 @@ void run_group(const Pass<T, S>& pass, Interval group, std::int64_t first) {
 
 template <typename T, typename S>
 void run(const GemmWork<T>& work, const GemmBlock<T, S>& block) {
-  const RowTiles row_tiles(block.rows, work.kernel.rows, !work.a_in_place);
+  const RowTiles row_tiles(block.rows, {.height = work.kernel.rows,
+                                        .line = work.line,
+                                        .packed = !work.a_in_place && work.line == 0});
   const std::int64_t tiles = row_tiles.count() * ceil_div(block.cols.extent, work.width());
   // Columns that one row of tiles uses once need to stay in the nearest cache only.
   const std::int64_t together = row_tiles.count() > 1 ? work.group : 1;

@@ -23,11 +23,12 @@ namespace mtf {
 template <typename T>
 struct GemmWork {
   const GemmPlan& plan;
-  const Chain& chain;       // as operands are packed
-  const Chain& thin_chain;  // as they are
+  const Chain& chain;       // as blocks go through it
+  const Chain& thin_chain;  // as operands are stored
   const GemmKernel<T>& kernel;
   bool a_in_place = false;  // not packed
   bool a_gathered = false;  // nor in even steps: four rows at a time, by the plan's table
+  std::int64_t line = 0;    // rows that a tile is in one of, if rows are gathered in lines
   bool b_in_place = false;  // where a tile's columns lie side by side
   bool far_result = false;  // in no near cache
   std::int64_t group = 1;   // column tiles that are packed together
@@ -38,6 +39,8 @@ struct GemmWork {
   T* local = nullptr;       // partial tiles inside a panel
 
   [[nodiscard]] bool reads_rows() const { return a_in_place || a_gathered; }
+  // Rows that are never divided between threads or blocks.
+  [[nodiscard]] std::int64_t row_unit() const { return line > 0 ? line : kernel.rows; }
   [[nodiscard]] std::int64_t width() const { return kernel.lanes * kGemmVectors; }
   [[nodiscard]] std::int64_t tile_size() const { return kernel.rows * width(); }
 };

@@ -17,7 +17,6 @@ namespace {
 
 constexpr std::int64_t kShortLeaf = 24;   // indices of a leaf that shares registers with another
 constexpr std::int64_t kShortWords = 16;  // or words of two: longer ones may be read in place
-constexpr int kTogether = 4;              // short leaves in a part, at most
 
 std::int64_t volume(const Dims& dims) {
   std::int64_t result = 1;
@@ -89,24 +88,28 @@ Dims leaf_major(const Dims& inner) {
 }
 
 // How many leaves a part has.
-int leaves_together(const std::vector<int>& merges, bool is_short) {
-  int leaves = is_short ? kTogether : 1;
+int leaves_together(const std::vector<int>& merges, int most) {
+  int leaves = most;
   while (!are_subtrees(merges, leaves)) {
     leaves /= 2;
   }
   return leaves;
 }
 
-// Between the rows of each four, if they are the same distance apart in all of them; else 0.
-std::int64_t step_in_fours(const Offsets& rows) {
+// How many rows, from each multiple of that on, are the same distance apart; 0: not in all lines.
+std::int64_t line_of(const Offsets& rows) {
   const std::int64_t step = rows.size > 1 ? rows.at(1) - rows.at(0) : 0;
+  std::int64_t line = 1;
+  while (line < rows.size && rows.at(line) - rows.at(0) == line * step) {
+    ++line;
+  }
   for (std::int64_t i = 0; i < rows.size; ++i) {
-    const std::int64_t first = i - i % kGatheredRows;
-    if (rows.at(i) - rows.at(first) != (i - first) * step) {
+    const std::int64_t in_line = i % line;
+    if (rows.at(i) - rows.at(i - in_line) != in_line * step) {
       return 0;
     }
   }
-  return step;
+  return line;
 }
 
 // Takes one chain after the other, or leaves that share a part.
@@ -216,19 +219,21 @@ GemmPlan plan_gemm(const Gemm& asked, std::int64_t lanes, std::pmr::memory_resou
   plan.b_inner =
       with_terms(std::move(plan.b_inner), leaf, asked.terms, swapped ? &GemmTerm::a : &GemmTerm::b);
   plan.leaf_length = plan.inner() / leaves;
-  plan.four_step = plan.a_inner.table.empty() ? 0 : step_in_fours(plan.a_row);
+  if (!plan.a_inner.table.empty()) {
+    plan.line = line_of(plan.a_row);
+    plan.line_step = plan.line > 1 ? plan.a_row.at(1) - plan.a_row.at(0) : 0;
+  }
   return plan;
 }
 
-Chain cut_chain(const GemmPlan& plan, std::int64_t panel_length, std::pmr::memory_resource* memory,
-                std::int64_t together) {
-  const std::int64_t leaf_length = ceil_div(plan.leaf_length, together);
-  const int leaves =
-      leaves_together(plan.merges, leaf_length <= (together == 1 ? kShortLeaf : kShortWords));
-  const std::int64_t longest = leaves * std::min(leaf_length, kLongestChain / together);
+Chain cut_chain(const GemmPlan& plan, const ChainCut& cut, std::pmr::memory_resource* memory) {
+  const std::int64_t leaf_length = ceil_div(plan.leaf_length, cut.together);
+  const bool is_short = leaf_length <= (cut.together == 1 ? kShortLeaf : kShortWords);
+  const int leaves = leaves_together(plan.merges, is_short ? cut.most_leaves : 1);
+  const std::int64_t longest = leaves * std::min(leaf_length, kLongestChain / cut.together);
   const std::int64_t chains = longest == 0 ? 1 : ceil_div(leaves * leaf_length, longest);
   const auto step = static_cast<std::size_t>(leaves);
-  ChainCutter cutter({.longest = longest, .panel = panel_length}, leaves, memory);
+  ChainCutter cutter({.longest = longest, .panel = cut.panel_length}, leaves, memory);
   cutter.reserve(plan.merges.size() / step * static_cast<std::size_t>(chains));
   for (std::size_t leaf = step - 1; leaf < plan.merges.size(); leaf += step) {
     for (std::int64_t c = 0; c + 1 < chains; ++c) {

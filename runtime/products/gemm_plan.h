@@ -63,9 +63,10 @@ struct GemmPlan {
   Offsets out_batch;
   std::vector<int> merges;  // per leaf
   std::int64_t leaf_length = 0;
-  // Between rows of a, the same for each four from a multiple of four on, where what is added for
+  // Rows of a come in lines of so many, in which they are as far apart, where what is added for
   // each inner index is in a table; 0 where it is not so.
-  std::int64_t four_step = 0;
+  std::int64_t line = 0;
+  std::int64_t line_step = 0;
 
   [[nodiscard]] std::int64_t batches() const { return a_batch.size; }
   [[nodiscard]] std::int64_t rows() const { return a_row.size; }
@@ -74,12 +75,19 @@ struct GemmPlan {
 };
 
 // `lanes`: elements of a register, which narrow sides leave idle. Tables come from `memory`.
-[[nodiscard]] GemmPlan plan_gemm(const Gemm& product, std::int64_t lanes,
+[[nodiscard]] GemmPlan plan_gemm(const Gemm& asked, std::int64_t lanes,
                                  std::pmr::memory_resource* memory);
 
-// Parts and panels of at most `panel_length` indices. Short leaves are taken four at a time, or
-// two. `together`: so many indices of a leaf count as one, the last of them perhaps fewer.
-[[nodiscard]] Chain cut_chain(const GemmPlan& plan, std::int64_t panel_length,
-                              std::pmr::memory_resource* memory, std::int64_t together = 1);
+inline constexpr int kLeavesTogether = 4;  // in a part, at most
+
+// How the chain of a product is cut.
+struct ChainCut {
+  std::int64_t panel_length = 1;      // of inner indices, at most
+  std::int64_t together = 1;          // indices of a leaf that count as one; the last may be fewer
+  int most_leaves = kLeavesTogether;  // that share a part, where they are short: 4, 2 or 1
+};
+
+[[nodiscard]] Chain cut_chain(const GemmPlan& plan, const ChainCut& cut,
+                              std::pmr::memory_resource* memory);
 
 }  // namespace mtf

@@ -21,11 +21,11 @@ constexpr std::int64_t kPiece = 64;  // inner indices before the next group of l
 constexpr std::int64_t kMostLanes = 64;
 
 // Some lanes x 4 indices; out is `width` apart per index.
-template <std::size_t kLanes, typename T>
-void transpose(const std::array<const T*, kLanes>& lane, std::int64_t k, std::int64_t width,
+template <std::size_t kLanes, typename S, typename T>
+void transpose(const std::array<const S*, kLanes>& lane, std::int64_t k, std::int64_t width,
                T* out) {
   for (std::int64_t i = 0; i < std::ssize(lane); i += Turn<T>::kLanes) {
-    typename Turn<T>::Reg turned[kTurned];
+    typename Turn<T>::Reg turned[kTurned];  // NOLINT: of registers, which std::array warns of
     Turn<T>::turn(lane.data() + i, k, turned);
     for (std::int64_t j = 0; j < kTurned; ++j) {
       Turn<T>::store(out + i + j * width, turned[j]);
@@ -33,12 +33,13 @@ void transpose(const std::array<const T*, kLanes>& lane, std::int64_t k, std::in
   }
 }
 
-void transpose(const std::array<const float*, 4>& lane, std::int64_t k, std::int64_t width,
+template <typename S>
+void transpose(const std::array<const S*, 4>& lane, std::int64_t k, std::int64_t width,
                float* out) {
-  __m128 r0 = _mm_loadu_ps(lane[0] + k);
-  __m128 r1 = _mm_loadu_ps(lane[1] + k);
-  __m128 r2 = _mm_loadu_ps(lane[2] + k);
-  __m128 r3 = _mm_loadu_ps(lane[3] + k);
+  __m128 r0 = load_four(lane[0] + k);
+  __m128 r1 = load_four(lane[1] + k);
+  __m128 r2 = load_four(lane[2] + k);
+  __m128 r3 = load_four(lane[3] + k);
   _MM_TRANSPOSE4_PS(r0, r1, r2, r3);
   _mm_storeu_ps(out, r0);
   _mm_storeu_ps(out + width, r1);
@@ -46,10 +47,11 @@ void transpose(const std::array<const float*, 4>& lane, std::int64_t k, std::int
   _mm_storeu_ps(out + 3 * width, r3);
 }
 
-void transpose(const std::array<const float*, 2>& lane, std::int64_t k, std::int64_t width,
+template <typename S>
+void transpose(const std::array<const S*, 2>& lane, std::int64_t k, std::int64_t width,
                float* out) {
-  const __m128 r0 = _mm_loadu_ps(lane[0] + k);
-  const __m128 r1 = _mm_loadu_ps(lane[1] + k);
+  const __m128 r0 = load_four(lane[0] + k);
+  const __m128 r1 = load_four(lane[1] + k);
   const __m128 front = _mm_unpacklo_ps(r0, r1);
   const __m128 back = _mm_unpackhi_ps(r0, r1);
   const auto store = [&](std::int64_t index, __m128 two) {
@@ -71,12 +73,12 @@ void transpose(const std::array<const double*, 2>& lane, std::int64_t k, std::in
 }
 
 // kLanes lanes, each with `count` indices side by side in memory. The next lanes' are asked for.
-template <std::size_t kLanes, typename T>
-void transpose_group(const T* x, const Offsets& lanes, std::int64_t first, std::int64_t count,
+template <std::size_t kLanes, typename S, typename T>
+void transpose_group(const S* x, const Offsets& lanes, std::int64_t first, std::int64_t count,
                      std::int64_t width, T* out) {
-  constexpr std::int64_t kInLine = kLineBytes / static_cast<std::int64_t>(sizeof(T));
-  std::array<const T*, kLanes> lane;
-  std::array<const T*, kLanes> next;
+  constexpr std::int64_t kInLine = kLineBytes / static_cast<std::int64_t>(sizeof(S));
+  std::array<const S*, kLanes> lane;  // NOLINT: filled where they are read
+  std::array<const S*, kLanes> next;  // NOLINT
   for (std::size_t i = 0; i < kLanes; ++i) {
     const std::int64_t at = first + static_cast<std::int64_t>(i);
     lane[i] = x + lanes.at(at);
@@ -93,13 +95,13 @@ void transpose_group(const T* x, const Offsets& lanes, std::int64_t first, std::
   }
   for (; k < count; ++k) {
     for (std::size_t i = 0; i < kLanes; ++i) {
-      out[k * width + static_cast<std::int64_t>(i)] = lane[i][k];
+      out[k * width + static_cast<std::int64_t>(i)] = static_cast<T>(lane[i][k]);
     }
   }
 }
 
-template <typename T>
-void transpose_piece(const T* x, const Offsets& lanes, const PackRange& range, std::int64_t count,
+template <typename S, typename T>
+void transpose_piece(const S* x, const Offsets& lanes, const PackRange& range, std::int64_t count,
                      T* out) {
   std::int64_t j = 0;
   for (; j + kGroup <= range.lanes; j += kGroup) {
@@ -143,18 +145,18 @@ void turn_two(const float* x, std::span<const std::int64_t> lanes, std::int64_t 
   }
 }
 
-void turn_two(const double* x, std::span<const std::int64_t> lanes, std::int64_t width,
-              double* out) {
+template <typename S, typename T>
+void turn_two(const S* x, std::span<const std::int64_t> lanes, std::int64_t width, T* out) {
   for (std::size_t j = 0; j < lanes.size(); ++j) {
-    out[j] = x[lanes[j]];
-    out[width + static_cast<std::int64_t>(j)] = x[lanes[j] + 1];
+    out[j] = static_cast<T>(x[lanes[j]]);
+    out[width + static_cast<std::int64_t>(j)] = static_cast<T>(x[lanes[j] + 1]);
   }
 }
 
 // Where few inner indices lie side by side, as those of a block of channels do under each tap of a
 // convolution, lanes are found once for all of them.
-template <typename T>
-void pack_short_runs(const T* x, const Offsets& lanes, const Offsets& inner, const PackRange& range,
+template <typename S, typename T>
+void pack_short_runs(const S* x, const Offsets& lanes, const Offsets& inner, const PackRange& range,
                      T* out) {
   std::array<std::int64_t, kMostLanes> places;  // NOLINT: filled where it is read
   const std::span<std::int64_t> first(places.data(), static_cast<std::size_t>(range.lanes));
@@ -162,13 +164,14 @@ void pack_short_runs(const T* x, const Offsets& lanes, const Offsets& inner, con
     first[j] = lanes.at(range.first_lane + static_cast<std::int64_t>(j));
   }
   for (std::int64_t k = 0; k < range.inner;) {
-    const T* from = x + inner.at(range.first_inner + k);
+    const S* from = x + inner.at(range.first_inner + k);
     T* to = out + k * range.width;
     if (k + 2 <= range.inner && inner.run(range.first_inner + k) >= 2) {
       turn_two(from, first, range.width, to);
       k += 2;
     } else {
-      std::ranges::transform(first, to, [from](std::int64_t lane) { return from[lane]; });
+      std::ranges::transform(first, to,
+                             [from](std::int64_t lane) { return static_cast<T>(from[lane]); });
       ++k;
     }
   }
@@ -193,7 +196,7 @@ void copy_all(const T* x, const Offsets& inner, const PackRange& range, T* out) 
   }
 }
 
-// Lanes side by side in memory.
+// Lanes side by side in memory, from the first one on.
 template <typename T>
 void copy(const T* x, const Offsets& inner, const PackRange& range, T* out) {
   const std::size_t bytes = static_cast<std::size_t>(range.lanes) * sizeof(T);
@@ -216,8 +219,20 @@ void copy(const T* x, const Offsets& inner, const PackRange& range, T* out) {
   }
 }
 
-template <typename T>
-void pack_range(const T* x, const Offsets& lanes, const Offsets& inner, const PackRange& range,
+void widen(const BFloat16* from, std::int64_t count, float* to) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    to[i] = static_cast<float>(from[i]);
+  }
+}
+
+void copy(const BFloat16* x, const Offsets& inner, const PackRange& range, float* out) {
+  for (std::int64_t k = 0; k < range.inner; ++k) {
+    widen(x + inner.at(range.first_inner + k), range.lanes, out + k * range.width);
+  }
+}
+
+template <typename S, typename T>
+void pack_range(const S* x, const Offsets& lanes, const Offsets& inner, const PackRange& range,
                 T* out) {
   if (range.lanes < range.width) {
     std::fill_n(out, range.inner * range.width, T(0));
@@ -236,45 +251,11 @@ void pack_range(const T* x, const Offsets& lanes, const Offsets& inner, const Pa
   }
 }
 
-void widen(const BFloat16* from, std::int64_t count, float* to) {
-  for (std::int64_t i = 0; i < count; ++i) {
-    to[i] = static_cast<float>(from[i]);
-  }
-}
-
-// Some lanes, each with `count` indices side by side in memory: widened lane by lane, and packed.
-void pack_piece(const BFloat16* x, const Offsets& lanes, const PackRange& range, std::int64_t count,
-                float* out) {
-  alignas(64) std::array<float, kMostLanes * kPiece> piece;  // NOLINT: filled where it is read
-  for (std::int64_t first = 0; first < range.lanes; first += kMostLanes) {
-    const std::int64_t some = std::min(kMostLanes, range.lanes - first);
-    for (std::int64_t j = 0; j < some; ++j) {
-      widen(x + lanes.at(range.first_lane + first + j), count, piece.data() + j * kPiece);
-    }
-    transpose_piece(piece.data(), Offsets{.size = some, .step = kPiece},
-                    {.lanes = some, .width = range.width}, count, out + first);
-  }
-}
-
 }  // namespace
 
 void pack(const BFloat16* x, const Offsets& lanes, const Offsets& inner, const PackRange& range,
           float* out) {
-  if (range.lanes < range.width) {
-    std::fill_n(out, range.inner * range.width, 0.0F);
-  }
-  const bool adjacent = lanes.run(range.first_lane) >= range.lanes;
-  for (std::int64_t k = 0; k < range.inner;) {
-    const std::int64_t index = range.first_inner + k;
-    const std::int64_t count = adjacent ? 1 : std::min({inner.run(index), range.inner - k, kPiece});
-    float* const to = out + k * range.width;
-    if (adjacent) {
-      widen(x + lanes.at(range.first_lane) + inner.at(index), range.lanes, to);
-    } else {
-      pack_piece(x + inner.at(index), lanes, range, count, to);
-    }
-    k += count;
-  }
+  pack_range(x, lanes, inner, range, out);
 }
 
 void pack(const float* x, const Offsets& lanes, const Offsets& inner, const PackRange& range,

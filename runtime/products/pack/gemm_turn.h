@@ -6,9 +6,21 @@
 #include <cstdint>
 #include <immintrin.h>
 
+#include "ir/dtype.h"
+
 namespace mtf {
 
 inline constexpr std::int64_t kTurned = 4;  // inner indices at once
+
+// Four elements side by side.
+inline __m128 load_four(const float* x) {
+  return _mm_loadu_ps(x);
+}
+
+inline __m128 load_four(const BFloat16* x) {
+  const __m128i bits = _mm_cvtepu16_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(x)));
+  return _mm_castsi128_ps(_mm_slli_epi32(bits, 16));
+}
 
 template <typename T>
 struct Turn;
@@ -19,10 +31,11 @@ struct Turn<float> {
   static constexpr std::int64_t kLanes = 8;
 
   // out[k] = lane[0][at + k], lane[1][at + k], …
-  static void turn(const float* const* lane, std::int64_t at, Reg* out) {
+  template <typename S>
+  static void turn(const S* const* lane, std::int64_t at, Reg* out) {
     const auto two = [lane, at](int i) {
-      return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(lane[i] + at)),
-                                  _mm_loadu_ps(lane[i + 4] + at), 1);
+      return _mm256_insertf128_ps(_mm256_castps128_ps256(load_four(lane[i] + at)),
+                                  load_four(lane[i + 4] + at), 1);
     };
     const Reg r0 = two(0);
     const Reg r1 = two(1);

@@ -16,8 +16,9 @@ constexpr std::int64_t kBatchedPlaces = 512;   // windows that are a product of 
 
 class ConvPlanner {
  public:
-  ConvPlanner(const KernelCall& call, ConvKind kind)
+  ConvPlanner(const KernelCall& call, ConvKind kind, bool copies)
       : call_(call), kind_(kind), of_(loops_of(call, kind)), loops_(of_.loops), axes_(of_.axes) {
+    plan_.copies = copies;
     plan_.strides = of_.strides;
   }
   ConvPlanner(const ConvPlanner&) = delete;
@@ -341,8 +342,8 @@ class ConvPlanner {
 
 }  // namespace
 
-ConvPlan plan_conv(const KernelCall& call, ConvKind kind) {
-  return ConvPlanner(call, kind).run();
+ConvPlan plan_conv(const KernelCall& call, ConvKind kind, bool copies) {
+  return ConvPlanner(call, kind, copies).run();
 }
 
 }  // namespace mtf

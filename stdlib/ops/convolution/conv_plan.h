@@ -49,7 +49,8 @@ struct ConvPlan {
   ConvSteps steps;
 };
 
-[[nodiscard]] ConvPlan plan_conv(const KernelCall& call, ConvKind kind);
+// `copies`: also where all that windows read is there.
+[[nodiscard]] ConvPlan plan_conv(const KernelCall& call, ConvKind kind, bool copies = false);
 
 // ---- in Winograd's products --------------------------------------------------------------------
 

@@ -3,7 +3,9 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "runtime/kernels/reduce/reduce_kernel.h"
@@ -41,24 +43,32 @@ bool read_words(ConvPart& part, std::int64_t step, Cpu cpu) {
   return at_words && reads_words(product, cpu);
 }
 
-// Lets products read words of bf16 from the copy, if all of them can; returns how far apart the
-// elements of a word are. Side by side they are words already but for their order; else the copy
-// has a word for each element, which takes twice the room.
-std::int64_t use_words(ConvPlan& plan, Cpu cpu) {
-  std::vector<ConvPart> parts = plan.parts;
-  if (!plan.copies || parts.empty() || parts.front().product.inner.empty()) {
-    return 0;
+// Products that read words of bf16 from the copy.
+struct WordReaders {
+  std::vector<ConvPart> parts;
+  std::int64_t step = 0;  // between the elements of a word
+  Cpu cpu;
+};
+
+// Nullopt: not all of them can. Elements side by side are words already but for their order; else
+// the copy has a word for each element, which takes twice the room.
+std::optional<WordReaders> read_words(const ConvPlan& plan, Cpu cpu) {
+  WordReaders readers = {.parts = plan.parts, .cpu = cpu};
+  if (plan.parts.empty() || plan.parts.front().product.inner.empty()) {
+    return std::nullopt;
   }
-  const std::int64_t step =
-      indices_in_word(cpu) == 1 ? kApart : parts.front().product.inner.back().a;
-  const bool can = step > 0 && std::ranges::all_of(parts, [step, cpu](ConvPart& part) {
-                     return read_words(part, step, cpu);
+  readers.step = indices_in_word(cpu) == 1 ? kApart : plan.parts.front().product.inner.back().a;
+  const bool can = readers.step > 0 && std::ranges::all_of(readers.parts, [&](ConvPart& part) {
+                     return read_words(part, readers.step, cpu);
                    });
-  if (!can) {
-    return 0;
-  }
-  plan.parts = std::move(parts);
-  return step;
+  return can ? std::optional(std::move(readers)) : std::nullopt;
+}
+
+// Words of two elements need half as many instructions as those of one, for which a leaf may have
+// any length.
+std::optional<WordReaders> read_some_words(const ConvPlan& plan, Cpu cpu) {
+  std::optional<WordReaders> readers = read_words(plan, cpu);
+  return readers || indices_in_word(cpu) == 1 ? readers : read_words(plan, with_single_words(cpu));
 }
 
 // The plan, and its products as far as they depend on shapes alone: of operands stored as S.
@@ -69,12 +79,13 @@ using GemmOf = std::conditional_t<std::is_integral_v<T>, PreparedGemm<float>, Pr
 template <typename T, typename S>
 struct PreparedConv {
   PreparedConv(const KernelCall& call, ConvKind kind) : plan(plan_conv(call, kind)) {
+    Cpu cpu = call.host.cpu();
     if constexpr (std::is_same_v<S, BFloat16>) {
-      word_step = use_words(plan, call.host.cpu());
+      cpu = use_words(call, kind);
     }
     if constexpr (!std::is_integral_v<T>) {
       for (const ConvPart& part : plan.parts) {
-        products.push_back(std::make_unique<GemmOf<T, S>>(part.product, call.host.cpu()));
+        products.push_back(std::make_unique<GemmOf<T, S>>(part.product, cpu));
       }
     }
   }
@@ -82,6 +93,22 @@ struct PreparedConv {
   ConvPlan plan;
   std::int64_t word_step = 0;  // of bf16, between the elements of a word; 0: there are no words
   std::vector<std::unique_ptr<GemmOf<T, S>>> products;
+
+ private:
+  // Where products read what is there as it is, it is copied if they then read words. Returns what
+  // they are done by.
+  Cpu use_words(const KernelCall& call, ConvKind kind) {
+    const Cpu cpu = call.host.cpu();
+    ConvPlan copying = plan.copies ? plan : plan_conv(call, kind, true);
+    std::optional<WordReaders> readers = read_some_words(copying, cpu);
+    if (!readers) {
+      return cpu;
+    }
+    plan = std::move(copying);
+    plan.parts = std::move(readers->parts);
+    word_step = readers->step;
+    return readers->cpu;
+  }
 };
 
 // Memory of a thread for what it copies; it grows to the largest.
