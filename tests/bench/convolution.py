@@ -1,5 +1,6 @@
 """The rows of `./dev bench convolution`: convolutions and pooling beside PyTorch's, both with
-channels before rows and columns, 32 x 64 x 56 x 56 and windows of 3 x 3."""
+channels before rows and columns, 32 x 64 x 56 x 56 and windows of 3 x 3; and one of few channels,
+which are last in both."""
 
 SIZES = """\
 dim n = 32, c = 64, o = 64, h = 56, w = 56, f_h = 3, f_w = 3
@@ -8,6 +9,16 @@ let k = normal([o, c, f_h, f_w], seed = 2)
 """
 CONV = ('conv(x, k -> [n, o, h, w], window = [h, w], taps = [f_h, f_w], '
         'padding = "same")')
+
+
+FEW = """\
+dim n = 32, c = 16, o = 16, h = 32, w = 32, f_h = 3, f_w = 3
+let x = normal([n, h, w, c], seed = 1)
+let k = normal([f_h, f_w, c, o], seed = 2)
+fn step(x: f32[n, h, w, c], k: f32[f_h, f_w, c, o]) {
+  return conv(x, k -> [n, h, w, o], window = [h, w], taps = [f_h, f_w], padding = "same")
+}
+"""
 
 
 def drawn(torch):
@@ -26,6 +37,13 @@ def backward(torch, mask, stride=1):
 def torch_forward(torch, stride=1):
     x, k = drawn(torch)
     return lambda: torch.nn.functional.conv2d(x, k, padding=1, stride=stride)
+
+
+def torch_few(torch):
+    last = {"memory_format": torch.channels_last}
+    x = torch.randn(32, 16, 32, 32).to(**last)
+    k = torch.randn(16, 16, 3, 3).to(**last)
+    return lambda: torch.nn.functional.conv2d(x, k, padding=1)
 
 
 def torch_pool(torch):
@@ -60,6 +78,7 @@ fn step(x: f32[n, c, h, w], y: f32[n, o, h, w]) {{
 let each = normal([c, f_h, f_w], seed = 2)
 fn step(x: f32[n, c, h, w], k: f32[c, f_h, f_w]) {{ return conv(x, k -> [n, c, h, w], {args}) }}
 """, "step(x, each)", torch_depthwise),
+        row("conv 3x3, 16 channels, last", FEW, "step(x, k)", torch_few),
         row("max pool 3x3, stride 2", SIZES + """\
 fn step(x: f32[n, c, h, w]) { return pool(x, window = [h, w], size = 3, stride = 2, padding = 1) }
 """, "step(x)", torch_pool),
