@@ -26,7 +26,8 @@ namespace mtf {
 namespace {
 
 constexpr auto kOverhead = "overhead";
-constexpr int kSecondThoughts = 3;      // rounds over what is doubtful
+constexpr int kSecondThoughts = 3;  // rounds over what is doubtful
+constexpr double kLongEnough = 60;  // seconds: beside others that never rest there would be no end
 constexpr std::int64_t kLeastSide = 8;  // of the matrices of a product
 constexpr std::int64_t kMostSide = 2048;
 constexpr std::int64_t kLeastBytes = 1 << 14;  // of memory
@@ -51,7 +52,8 @@ class Measurer {
     list_operations();
     list_collectives();
     measure(those([](const Listed& /*figure*/) { return true; }), "figure");
-    for (int round = 0; round < kSecondThoughts && !doubtful_.empty(); ++round) {
+    for (int round = 0;
+         round < kSecondThoughts && !doubtful_.empty() && clock_.spent() < kLongEnough; ++round) {
       clock_.has_patience_again();
       measure(those([this](const Listed& figure) { return doubtful_.contains(figure.name); }),
               "once more, figure");

@@ -17,7 +17,6 @@ constexpr std::size_t kSecondFastest = 1;  // others may be using the machine
 constexpr double kShort = 4e-3;            // seconds
 constexpr double kManyTurns = 20e-3;       // in which ranks that share a core take turns often
 constexpr int kMostMeasurements = 6;
-constexpr double kPatience = 15;  // seconds, after which no figure is measured more than twice
 constexpr std::int64_t kMostRuns = 20'000;
 
 // Seconds, on all ranks of a machine from the same moment on.
@@ -86,7 +85,7 @@ double RankClock::agreed(const std::function<double()>& sample, std::size_t take
     std::ranges::sort(times);
     return times[taken];
   };
-  const Figure figure = agreed_figure(measure, spent_ < kPatience ? kMostMeasurements : 2);
+  const Figure figure = agreed_figure(measure, spent_ < impatient_at_ ? kMostMeasurements : 2);
   trusts_ = trusts_ && figure.is_trusted;
   return figure.value;
 }

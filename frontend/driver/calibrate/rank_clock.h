@@ -29,7 +29,10 @@ class RankClock {
 
   // Where measurements do not agree, it measures no more than twice once it has been patient for
   // long.
-  void has_patience_again() { spent_ = 0; }
+  void has_patience_again() { impatient_at_ = spent_ + kPatience; }
+
+  // Seconds that all measurements have taken, on all ranks the same.
+  [[nodiscard]] double spent() const { return spent_; }
 
  private:
   // Seconds between the first rank's start and the last one's end: where ranks share a core, one
@@ -41,9 +44,12 @@ class RankClock {
   // Of several samples the one with that number from the least, taken until two such agree.
   double agreed(const std::function<double()>& sample, std::size_t taken);
 
+  static constexpr double kPatience = 15;  // seconds
+
   Communicator* world_;
   double repeat_seconds_;  // that one measurement should take
-  double spent_ = 0;       // seconds, on all ranks the same
+  double spent_ = 0;
+  double impatient_at_ = kPatience;  // when so much is spent
   bool trusts_ = true;
 };
 
