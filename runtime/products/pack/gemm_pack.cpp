@@ -1,5 +1,5 @@
-// Lanes side by side in memory are copied, inner indices side by side are transposed in registers,
-// and in anything else every index is a piece of its own.
+// Lanes side by side in memory are copied, all at once or run by run, inner indices side by side
+// are transposed in registers, and in anything else every index is a piece of its own.
 
 #include "runtime/products/pack/gemm_pack.h"
 
@@ -19,6 +19,13 @@ namespace {
 constexpr std::int64_t kGroup = 8;   // lanes transposed together
 constexpr std::int64_t kPiece = 64;  // inner indices before the next group of lanes
 constexpr std::int64_t kMostLanes = 64;
+
+// Lanes side by side in memory.
+struct LaneRun {
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+  std::int64_t at = 0;  // in memory
+};
 
 // Some lanes x 4 indices; out is `width` apart per index.
 template <std::size_t kLanes, typename S, typename T>
@@ -231,6 +238,57 @@ void copy(const BFloat16* x, const Offsets& inner, const PackRange& range, float
   }
 }
 
+void copy_four(const float* from, float* to) {
+  _mm_storeu_ps(to, _mm_loadu_ps(from));
+}
+
+void copy_four(const double* from, double* to) {
+  _mm256_storeu_pd(to, _mm256_loadu_pd(from));
+}
+
+void copy_four(const BFloat16* from, float* to) {
+  _mm_storeu_ps(to, load_four(from));
+}
+
+// Elements side by side, the last four of them perhaps partly again.
+template <typename S, typename T>
+void copy_run(const S* from, std::int64_t count, T* to) {
+  if (count < 4) {
+    std::transform(from, from + count, to, [](S x) { return static_cast<T>(x); });
+    return;
+  }
+  for (std::int64_t j = 0; j + 4 <= count; j += 4) {
+    copy_four(from + j, to + j);
+  }
+  copy_four(from + count - 4, to + count - 4);
+}
+
+// Lanes in runs of at least four in the mean, as the columns of a convolution's places are that lie
+// in short lines. Whether they are.
+template <typename S, typename T>
+bool copy_runs(const S* x, const Offsets& lanes, const Offsets& inner, const PackRange& range,
+               T* out) {
+  constexpr std::int64_t kWorthIt = 4;
+  std::array<LaneRun, kMostLanes / kWorthIt> places;  // NOLINT: filled where it is read
+  std::size_t runs = 0;
+  for (std::int64_t j = 0; j < range.lanes; j += places[runs++].count) {
+    if (static_cast<std::int64_t>(runs + 1) * kWorthIt > std::min(range.lanes, kMostLanes)) {
+      return false;
+    }
+    const std::int64_t lane = range.first_lane + j;
+    places[runs] = {
+        .first = j, .count = std::min(lanes.run(lane), range.lanes - j), .at = lanes.at(lane)};
+  }
+  for (std::int64_t k = 0; k < range.inner; ++k) {
+    const S* const from = x + inner.at(range.first_inner + k);
+    T* const to = out + k * range.width;
+    for (const LaneRun& run : std::span(places).first(runs)) {
+      copy_run(from + run.at, run.count, to + run.first);
+    }
+  }
+  return true;
+}
+
 template <typename S, typename T>
 void pack_range(const S* x, const Offsets& lanes, const Offsets& inner, const PackRange& range,
                 T* out) {
@@ -239,6 +297,9 @@ void pack_range(const S* x, const Offsets& lanes, const Offsets& inner, const Pa
   }
   if (lanes.run(range.first_lane) >= range.lanes) {
     return copy(x + lanes.at(range.first_lane), inner, range, out);
+  }
+  if (copy_runs(x, lanes, inner, range, out)) {
+    return;
   }
   if (inner.run(range.first_inner) < kTurned && range.lanes <= kMostLanes) {
     return pack_short_runs(x, lanes, inner, range, out);

@@ -142,14 +142,12 @@ struct Pairs {
 void pack_word(const Pairs& pairs, std::int64_t index, bool last, float* out) {
   const BFloat16* const first = pairs.x + pairs.inner.at(index);
   const BFloat16* const second = last ? nullptr : pairs.x + pairs.inner.at(index + 1);
-  const std::int64_t lanes = pairs.range.lanes;
-  if (pairs.lanes.run(pairs.range.first_lane) >= lanes) {
-    const std::int64_t lane = pairs.lanes.at(pairs.range.first_lane);
-    return interleave(first + lane, last ? nullptr : second + lane, pairs.end, lanes, out);
-  }
-  for (std::int64_t j = 0; j < lanes; ++j) {
+  for (std::int64_t j = 0; j < pairs.range.lanes;) {
     const std::int64_t lane = pairs.lanes.at(pairs.range.first_lane + j);
-    store_word(out + j, first[lane].bits, last ? pairs.end : second[lane].bits);
+    const std::int64_t run =
+        std::min(pairs.lanes.run(pairs.range.first_lane + j), pairs.range.lanes - j);
+    interleave(first + lane, last ? nullptr : second + lane, pairs.end, run, out + j);
+    j += run;
   }
 }
 
