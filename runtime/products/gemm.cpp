@@ -43,7 +43,6 @@ constexpr std::int64_t kNearResult = 192 << 10;   // bytes of a result that need
 constexpr std::int64_t kFewCols = 96;             // in a group, where not all columns fit
 constexpr std::int64_t kGatheredTiles = 4;  // of columns, for which rows side by side are gathered
 constexpr std::int64_t kShortestLine = 4;   // of rows that are gathered
-constexpr std::int64_t kShortestLeaf = 8;   // words, for which they are
 constexpr std::int64_t kConflict = 4096;    // bytes; lines that far apart displace one another
 
 // Of what is to stay in the second-level cache, if that is smaller (on a Zen 3: half as large), as
@@ -120,7 +119,7 @@ bool gathers(const GemmPlan& plan, const GemmKernel<T>& kernel) {
   const std::int64_t line = line_of_tiles(plan, kernel);
   const bool is_low = 4 * line < 3 * kernel.rows * ceil_div(line, kernel.rows);
   const std::int64_t tiles = ceil_div(plan.cols(), kernel.lanes * kGemmVectors);
-  return plan.line >= kShortestLine && plan.leaf_length >= kShortestLeaf * kernel.together &&
+  return plan.line >= kShortestLine && plan.leaf_length >= kGatheredLeaf * kernel.together &&
          (!is_low || tiles == 1) && (plan.line_step != 1 || tiles <= kGatheredTiles);
 }
 
@@ -241,11 +240,13 @@ struct Ready {
         plan(plan_gemm(product, kernel.lanes, memory)),
         gathers_rows(std::is_same_v<T, S> ? gathers(plan, kernel) : plan.a_words),
         chain(cut_chain(plan, {.panel_length = panel_length(plan)}, memory)) {
-    if (kernel.together > 1 || (gathers_rows && chain.leaves > 1)) {
+    const bool in_fours = chain.leaves == kLeavesTogether && plan.cols() <= kernel.lanes;
+    const int most_leaves = gathers_rows && !in_fours ? 1 : kLeavesTogether;
+    if (kernel.together > 1 || chain.leaves > most_leaves) {
       block_chain = cut_chain(plan,
                               {.panel_length = panel_length(plan),
                                .together = kernel.together,
-                               .most_leaves = gathers_rows ? 1 : kLeavesTogether},
+                               .most_leaves = most_leaves},
                               memory);
     }
     const double products = static_cast<double>(plan.batches()) * static_cast<double>(plan.rows()) *

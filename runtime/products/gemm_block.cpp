@@ -116,7 +116,9 @@ void run_kernels(const Pass<T, S>& pass, const Tile& tile, TileRun<T>& run, cons
   const bool wide = tile.cols.extent > work.kernel.lanes;
   if (work.a_gathered) {
     next(0);
-    return work.kernel.gathered[wide][at(tile.rows.extent - 1)](run);
+    const auto& by_rows =
+        work.chain.leaves > 1 ? work.kernel.gathered_fours : work.kernel.gathered[wide];
+    return by_rows[at(tile.rows.extent - 1)](run);
   }
   const auto& kernels = work.kernel.tiles[at(work.chain.leaves / 2)];
   const auto& by_rows = (run.a_row == 1 ? kernels.adjacent : kernels.apart)[wide];

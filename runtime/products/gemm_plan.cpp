@@ -62,16 +62,6 @@ std::int64_t busy_lanes(std::int64_t extent, std::int64_t lanes) {
   return 16 * extent / (registers * lanes);
 }
 
-bool wants_swap(const Sides& product, std::int64_t lanes) {
-  const std::int64_t rows = busy_lanes(volume(product.rows), lanes);
-  const std::int64_t cols = busy_lanes(volume(product.cols), lanes);
-  if (2 * cols < rows) {
-    return true;
-  }
-  return 2 * rows >= cols && has_unit_stride(product.rows, &GemmDim::out) &&
-         !has_unit_stride(product.cols, &GemmDim::out);
-}
-
 // Leaves in canonical order, and inside a leaf its indices: block dims first, then what is in them.
 Dims leaf_major(const Dims& inner) {
   Dims dims(inner.get_allocator());
@@ -85,6 +75,30 @@ Dims leaf_major(const Dims& inner) {
     dims.push_back({.extent = dim.extent / dim.blocks, .a = dim.a, .b = dim.b});
   }
   return dims;
+}
+
+// Whether rows are windows apart, which may be read where they are, and would have to be packed as
+// columns. Elements that lie side by side are two apart where each has a word.
+bool has_windows(const Sides& product, bool a_words) {
+  const bool side_by_side = std::ranges::any_of(product.rows, [a_words](const GemmDim& dim) {
+    return dim.extent > 1 && (dim.a == 1 || (a_words && dim.a == 2));
+  });
+  std::int64_t leaf = 1;
+  for (const GemmDim& dim : product.inner) {
+    leaf *= dim.extent / dim.blocks;
+  }
+  return leaf >= kGatheredLeaf && !side_by_side &&
+         !offsets_of(leaf_major(product.inner), &GemmDim::a).even;
+}
+
+bool wants_swap(const Sides& product, std::int64_t lanes, bool a_words) {
+  const std::int64_t rows = busy_lanes(volume(product.rows), lanes);
+  const std::int64_t cols = busy_lanes(volume(product.cols), lanes);
+  if (2 * cols < rows) {
+    return !has_windows(product, a_words);
+  }
+  return 2 * rows >= cols && has_unit_stride(product.rows, &GemmDim::out) &&
+         !has_unit_stride(product.cols, &GemmDim::out);
 }
 
 // How many leaves a part has.
@@ -188,7 +202,7 @@ GemmPlan plan_gemm(const Gemm& asked, std::int64_t lanes, std::pmr::memory_resou
                  .rows = dims(asked.rows),
                  .cols = dims(asked.cols),
                  .inner = dims(asked.inner)};
-  const bool swapped = wants_swap(sides, lanes);
+  const bool swapped = wants_swap(sides, lanes, asked.a_words);
   if (swapped) {
     swap_sides(sides);
   }

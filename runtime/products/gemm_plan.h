@@ -16,7 +16,8 @@ namespace mtf {
   return (x + y - 1) / y;
 }
 
-inline constexpr int kGatheredRows = 4;  // that share a pointer where a is gathered
+inline constexpr int kGatheredRows = 4;           // that share a pointer where a is gathered
+inline constexpr std::int64_t kGatheredLeaf = 8;  // words at least, for which it is
 
 // A chain of the canonical order, a piece of a long one, or some short ones. Values wait on a
 // stack; `depth` of them lie below this part, whose value goes to place `depth - merges`.

@@ -150,11 +150,22 @@ class GatheredCursor {
   }
 
   template <int kVectors>
+  [[gnu::always_inline]] void add_one(Registers<V, kRows, kVectors>& acc) {
+    add_one<kVectors, false>(acc, nullptr);
+  }
+
+  template <int kVectors>
   [[gnu::always_inline]] void add(std::int64_t count, Registers<V, kRows, kVectors>& acc) {
 #pragma GCC unroll 1
     for (std::int64_t k = 0; k < count; ++k) {
-      add_one<kVectors, false>(acc, nullptr);
+      add_one<kVectors>(acc);
     }
+  }
+
+  void advance(std::int64_t indices) {
+    inner_ += indices * V::kTogether;
+    b_ += indices * b_inner_;
+    hide(b_);
   }
 
  private:

@@ -54,6 +54,7 @@ struct GemmKernel {
   std::int64_t together = 1;        // inner indices that are packed as one
   std::array<Tiles, 3> tiles = {};  // of one leaf, two and four
   std::array<ByRows, kGemmVectors> gathered = {};
+  ByRows gathered_fours = {};  // for parts of four leaves, of one register's width
 };
 
 [[nodiscard]] const GemmKernel<float>& gemm_kernel(Isa isa, float);

@@ -123,9 +123,9 @@ void run_tile(const TileRun<typename V::Value>& run) {
   run_parts<V, StridedCursor<V, kApart, kRows>, kLeaves, kRows, kVectors>(run);
 }
 
-template <typename V, int kRows, int kVectors>
+template <typename V, int kLeaves, int kRows, int kVectors>
 void run_gathered(const TileRun<typename V::Value>& run) {
-  run_parts<V, GatheredCursor<V, kRows>, 1, kRows, kVectors>(run);
+  run_parts<V, GatheredCursor<V, kRows>, kLeaves, kRows, kVectors>(run);
 }
 
 template <typename V, bool kApart, int kLeaves, int kVectors, int... kIndex>
@@ -134,10 +134,10 @@ constexpr typename GemmKernel<typename V::Value>::ByRows tiles_by_rows(
   return {run_tile<V, kApart, kLeaves, kIndex + 1, kVectors>...};
 }
 
-template <typename V, int kVectors, int... kIndex>
+template <typename V, int kLeaves, int kVectors, int... kIndex>
 constexpr typename GemmKernel<typename V::Value>::ByRows gathered_by_rows(
     std::integer_sequence<int, kIndex...>) {
-  return {run_gathered<V, kIndex + 1, kVectors>...};
+  return {run_gathered<V, kLeaves, kIndex + 1, kVectors>...};
 }
 
 // Leaves that take turns fill the same registers with half as many rows.
@@ -160,7 +160,8 @@ constexpr GemmKernel<typename V::Value> make_gemm_kernel() {
       .lanes = V::kLanes,
       .together = V::kTogether,
       .tiles = {make_tiles<V, kRows, 1>(), make_tiles<V, kRows, 2>(), make_tiles<V, kRows, 4>()},
-      .gathered = {gathered_by_rows<V, 1>(rows), gathered_by_rows<V, 2>(rows)}};
+      .gathered = {gathered_by_rows<V, 1, 1>(rows), gathered_by_rows<V, 1, 2>(rows)},
+      .gathered_fours = gathered_by_rows<V, 4, 1>(rows)};
 }
 
 }  // namespace mtf

@@ -83,13 +83,13 @@ void turn_lanes(const LanesAt<kLanes>& lanes, const LanesAt<kLanes>& next, std::
                 std::int64_t width, float* out) {
   std::int64_t k = 0;
   if constexpr (kLanes == kLanesAtOnce) {
-    std::array<const float*, kLanes> rows;
+    std::array<const float*, kLanes> rows;  // NOLINT: filled where it is read
     for (std::size_t j = 0; j < rows.size(); ++j) {
       rows[j] = reinterpret_cast<const float*>(lanes[j]);
     }
     for (; k + kTurned <= words; k += kTurned) {
       prefetch_words(next, k);
-      Turn<float>::Reg turned[kTurned];
+      Turn<float>::Reg turned[kTurned];  // NOLINT: of registers, which std::array warns of
       Turn<float>::turn(rows.data(), k, turned);
       for (std::int64_t i = 0; i < kTurned; ++i) {
         Turn<float>::store(out + (k + i) * width, with_first_above(turned[i]));
