@@ -144,6 +144,15 @@ BLOCKS = {
     "grouped": """param k = normal([tap: 3, part: 4, outs: 8], stddev = 0.2)
         let y = conv(h, k -> [batch, length, outs], window = length, taps = tap, padding = "same", groups = 4)
         return h + mean(y, over = outs)""",
+    "image": """param k = normal([t1: 3, t2: 3, c4: 4, k8: 8], stddev = 0.2)
+        let x = transpose(reshape(h -> [batch, length, col: 4, c4: 4]) -> [batch, col, length, c4])
+        let y = conv(x, k -> [batch, col, length, k8], window = [col, length], taps = [t1, t2], padding = "same")
+        return h + mean(tanh(y), over = [col, k8])""",
+    "narrow_image": """param k = normal([t1: 3, t2: 3, c4: 4, k8: 8], stddev = 0.2)
+        let x = cast(reshape(h -> [batch, length, col: 4, c4: 4]), bf16)
+        let y = conv(x, cast(k, bf16) -> [batch, l6: 6, col, k8], window = [length, col], taps = [t1, t2],
+                     padding = [[0, 0], [1, 1]])
+        return h + mean(cast(tanh(y), f32), over = [l6, col, k8])""",
     "plane": """param k = normal([t1: 3, t2: 3], stddev = 0.2)
         return h + conv(h, k -> [batch, length, d], window = [length, d], taps = [t1, t2], padding = "same")""",
     "two_indices": """param table = normal([vocab, inner], stddev = 0.3)

@@ -22,7 +22,7 @@ OPTIMIZERS = ("sgd(lr = 0.1)", "momentum(lr = 0.05)", "adam(lr = 0.01)", "adafac
 PINS = (["x"], ["y"], ["x", "y"], ["(y, x)"], ["()"], ["()", "y"])
 NAMED = ("batch", "length", "d", "ff", "heads", "head", "memory", "vocab", "expert", "stage", "member", "chunk", "to",
          "e_ff", "each", "best", "l2", "tick", "slot", "choice", "source", "inner", "b0", "b1", "a", "padded", "part",
-         "d2", "tap3", "five", "token", "wide", "l16", "part", "outs", "k8")
+         "d2", "tap3", "five", "token", "wide", "l16", "col", "c4", "l6", "outs", "k8")
 
 
 def fillings(draw):
