@@ -20,6 +20,8 @@
 namespace mtf {
 namespace {
 
+constexpr std::int64_t kWordBytes = 12 << 20;  // that are taken for words alone
+
 // Words of one element each.
 constexpr std::int64_t kApart = std::numeric_limits<std::int64_t>::max();
 
@@ -71,6 +73,20 @@ std::optional<WordReaders> read_some_words(const ConvPlan& plan, Cpu cpu) {
   return readers || indices_in_word(cpu) == 1 ? readers : read_words(plan, with_single_words(cpu));
 }
 
+std::int64_t padded_volume(const ConvPlan& plan) {
+  std::int64_t volume = 1;
+  for (const PaddedDim& dim : plan.padded) {
+    volume *= dim.extent;
+  }
+  return volume;
+}
+
+// By one step.
+template <typename S>
+std::int64_t bytes_copied(const ConvPlan& plan) {
+  return padded_volume(plan) * static_cast<std::int64_t>(sizeof(S));
+}
+
 // The plan, and its products as far as they depend on shapes alone: of operands stored as S.
 // Of whole numbers, no product is prepared.
 template <typename T, typename S>
@@ -95,13 +111,14 @@ struct PreparedConv {
   std::vector<std::unique_ptr<GemmOf<T, S>>> products;
 
  private:
-  // Where products read what is there as it is, it is copied if they then read words. Returns what
-  // they are done by.
+  // Where products read what is there as it is, it is copied if they then read words, unless one
+  // image alone is large. Returns what they are done by.
   Cpu use_words(const KernelCall& call, ConvKind kind) {
     const Cpu cpu = call.host.cpu();
     ConvPlan copying = plan.copies ? plan : plan_conv(call, kind, true);
     std::optional<WordReaders> readers = read_some_words(copying, cpu);
-    if (!readers) {
+    const std::int64_t bytes = 3 * bytes_copied<S>(copying);
+    if (!readers || (!plan.copies && bytes > kWordBytes)) {
       return cpu;
     }
     plan = std::move(copying);
@@ -136,14 +153,6 @@ void copy_padded(const ConvPlan& plan, std::size_t element, const std::byte* fro
   if (some) {
     copy_strided(std::move(dims), element, from + first * width, to + start * width);
   }
-}
-
-std::int64_t padded_volume(const ConvPlan& plan) {
-  std::int64_t volume = 1;
-  for (const PaddedDim& dim : plan.padded) {
-    volume *= dim.extent;
-  }
-  return volume;
 }
 
 std::size_t turned_volume(const ConvPlan& plan) {
@@ -236,7 +245,7 @@ void run_steps(const PreparedConv<T, S>& conv, const KernelCall& call) {
   if (!plan.copies) {
     return multiply_parts(conv, dtype, a, b, out);
   }
-  const std::size_t bytes = static_cast<std::size_t>(padded_volume(plan)) * sizeof(S);
+  const auto bytes = static_cast<std::size_t>(bytes_copied<S>(plan));
   const std::size_t room = conv.word_step > 1 ? 3 * bytes : bytes;
   std::byte* const copy = copy_scratch(room + turned_volume(plan) * sizeof(S));
   std::memset(copy, 0, bytes);  // the places around stay so from step to step
