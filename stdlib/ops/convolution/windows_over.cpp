@@ -242,7 +242,10 @@ bool count_windows(const OpCall& call, WindowAxes& axes, DiagSink& diags) {
     if (count < 1) {
       diags.error(DiagKind::kBadIndex, call.span,
                   spelled(call) + " of " + windows_text(axis) + ", over " +
-                      in_backticks(axis.big.name) + ", which has " + std::to_string(axis.big.size));
+                      in_backticks(axis.big.name) + ", which has " + std::to_string(axis.big.size) +
+                      "; " +
+                      plural(axis.length() - axis.big.size - axis.low - axis.high, "element") +
+                      " more of `padding` would make room for one");
       return false;
     }
     const bool is_said = axis.small.size > 0 && axis.small != axis.big;

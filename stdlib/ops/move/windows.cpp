@@ -59,7 +59,8 @@ std::optional<TensorType> windows_type(OpCall& call, DiagSink& diags) {
     diags.error(DiagKind::kBadIndex, call.span,
                 "`windows` of " + plural(window.length(), "position") + " over " +
                     in_backticks(over->name) + ", which has " + std::to_string(over->size) +
-                    " and " + std::to_string(2 * window.pad) + " around");
+                    " and " + std::to_string(2 * window.pad) + " around; `pad = " +
+                    std::to_string(window.pad + (1 - room) / 2) + "` would make room for one");
     return std::nullopt;
   }
   const TensorType& x = call.operands[0];
