@@ -13,24 +13,10 @@
 #include "ir/support/number.h"
 #include "ir/support/text/parse_number.h"
 #include "ir/support/utf8.h"
+#include "stdlib/ops/source/csv_cells.h"
 
 namespace mtf {
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r";
-  const std::size_t first = text.find_first_not_of(kBlank);
-  return first == std::string_view::npos
-             ? std::string_view()
-             : text.substr(first, text.find_last_not_of(kBlank) + 1 - first);
-}
-
-std::string_view without_quotes(std::string_view cell) {
-  const std::string_view text = trimmed(cell);
-  return text.size() >= 2 && text.front() == '"' && text.back() == '"'
-             ? trimmed(text.substr(1, text.size() - 2))
-             : text;
-}
 
 struct CsvNumber {
   double number = 0;
@@ -86,48 +72,6 @@ std::string number_in(std::string_view cell, DType dtype, CsvNumber& read) {
       dtype == DType::kI64 ? read_whole(text, read) : misfit(read.number, dtype);
   return wrong.empty() ? "" : shown + wrong;
 }
-
-// The cells of a line, one after the other. Blanks between columns are as many as make them stand
-// below each other; within quotes a separator is text.
-class CsvCells {
- public:
-  CsvCells(std::string_view line, char separator)
-      : line_(separator == ' ' ? trimmed(line) : line), separator_(separator) {}
-
-  // Nullopt: there is none left.
-  std::optional<std::string_view> next() {
-    if (is_done_) {
-      return std::nullopt;
-    }
-    const std::size_t end = std::min(line_.find(separator_, end_of_quotes()), line_.size());
-    const std::string_view cell = line_.substr(0, end);
-    is_done_ = end == line_.size();
-    line_.remove_prefix(std::min(end + 1, line_.size()));
-    if (separator_ == ' ') {
-      line_.remove_prefix(std::min(line_.find_first_not_of(' '), line_.size()));
-    }
-    return cell;
-  }
-
- private:
-  // Where the quotes that the next cell begins with end, or the line's begin; two of them stand for
-  // one.
-  [[nodiscard]] std::size_t end_of_quotes() const {
-    const std::size_t first = line_.find_first_not_of(' ');
-    if (first == std::string_view::npos || line_[first] != '"') {
-      return 0;
-    }
-    std::size_t end = line_.find('"', first + 1);
-    while (end != std::string_view::npos && line_.substr(end + 1).starts_with('"')) {
-      end = line_.find('"', end + 2);
-    }
-    return end == std::string_view::npos ? 0 : end;
-  }
-
-  std::string_view line_;
-  char separator_;
-  bool is_done_ = false;
-};
 
 bool is_number(std::string_view cell) {
   CsvNumber number;
@@ -227,25 +171,23 @@ class CsvReader {
   }
 
  private:
-  // The first line that is not blank, and those behind it that its names go on to: in quotes there
-  // may be ends of lines.
   void skip_header() {
     const std::size_t first = rest_.find_first_not_of(" \t\r\n");
-    std::size_t at = std::min(first, rest_.size());
-    bool is_quoted = false;
-    bool is_at_begin = true;  // of a name, where alone a quote opens it
-    for (; at < rest_.size() && (is_quoted || rest_[at] != '\n'); ++at) {
-      const char c = rest_[at];
-      const bool is_quote = c == '"' && (is_quoted || is_at_begin);  // two of them stand for one
-      is_quoted = is_quoted != is_quote;
-      is_at_begin = is_quote || c == form_.separator || (is_at_begin && c == ' ');
+    if (first == std::string_view::npos) {
+      line_ = line_of(rest_.size());
+      rest_ = {};
+      return;
     }
-    if (is_quoted) {
-      table_.problem = ": line " + std::to_string(line_of(first)) +
+    const std::size_t begin = rest_.rfind('\n', first) + 1;
+    header_ = header_of(rest_.substr(begin), form_.separator);
+    header_line_ = line_of(begin);
+    if (header_.is_open) {
+      table_.problem = ": line " + std::to_string(header_line_) +
                        ": a name in quotes has no end, and so the header none";
     }
-    line_ = rest_.empty() ? 0 : line_of(at);
-    rest_.remove_prefix(std::min(at + 1, rest_.size()));
+    const std::size_t end = begin + header_.text.size();
+    line_ = line_of(end);
+    rest_.remove_prefix(std::min(end + 1, rest_.size()));
   }
 
   [[nodiscard]] std::int64_t line_of(std::size_t at) const {
@@ -303,11 +245,11 @@ class CsvReader {
       return hint;
     }
     const auto* other = std::ranges::find_if(
-        kSeparators, [below](char separator) { return is_row(below, separator); });
-    if (other == kSeparators.end() && !is_row(below, ',')) {
+        kOtherSeparators, [below](char separator) { return is_row(below, separator); });
+    if (other == kOtherSeparators.end() && !is_row(below, ',')) {
       return "";
     }
-    return hint + " and " + separator_text(other == kSeparators.end() ? ',' : *other);
+    return hint + " and " + separator_text(other == kOtherSeparators.end() ? ',' : *other);
   }
 
   // For a cell that is no number: what the form of the table may be instead, or what may stand
@@ -316,7 +258,7 @@ class CsvReader {
     if (is_number(cell)) {
       return "";
     }
-    for (const char separator : kSeparators) {
+    for (const char separator : kOtherSeparators) {
       const std::string_view first = cell.substr(0, std::min(cell.find(separator), cell.size()));
       const bool is_apart = separator == ' ' ? is_row(line, ' ')  // blanks stand beside others, too
                                              : first.size() < cell.size() && is_number(first);
@@ -343,9 +285,12 @@ class CsvReader {
     const auto columns = static_cast<std::int64_t>(numbers_.size());
     if (table_.columns == 0) {
       table_.columns = columns;
+      table_.problem = other_header();
     } else if (columns != table_.columns) {
       table_.problem = ": " + place() + ": the row ends here; those above have " +
                        plural(table_.columns, "column");
+    }
+    if (!table_.problem.empty()) {
       return;
     }
     if (take_) {
@@ -354,19 +299,33 @@ class CsvReader {
     ++table_.rows;
   }
 
-  // Of the number that was read last.
-  [[nodiscard]] std::string place() const {
-    return "line " + std::to_string(line_) + " (row " + std::to_string(table_.rows) + "), column " +
-           std::to_string(numbers_.size());
+  // "" or that the header names more columns than the first row has, or fewer.
+  [[nodiscard]] std::string other_header() const {
+    if (header_.text.empty() || names_columns(header_, form_.separator, table_.columns)) {
+      return "";
+    }
+    return ": line " + std::to_string(header_line_) + ": the header has " +
+           plural(names_in(header_.text, form_.separator), "name") + ", but " + line_and_row() +
+           " has " + plural(table_.columns, "column") +
+           "; name each column once, or take that line out and leave `header = true` away";
   }
 
-  static constexpr std::array<char, 4> kSeparators{';', '\t', '|', ' '};  // besides the comma
+  [[nodiscard]] std::string line_and_row() const {
+    return "line " + std::to_string(line_) + " (row " + std::to_string(table_.rows) + ")";
+  }
+
+  // Of the number that was read last.
+  [[nodiscard]] std::string place() const {
+    return line_and_row() + ", column " + std::to_string(numbers_.size());
+  }
 
   std::string_view rest_;
   CsvForm form_;
   CsvRows rows_;
   const TakeRow& take_;
   CsvTable table_;
+  CsvHeader header_;
+  std::int64_t header_line_ = 0;
   std::vector<double> numbers_;      // of the line
   std::vector<std::int64_t> whole_;  // of i64, the same
   std::int64_t line_ = 0;

@@ -101,6 +101,28 @@ TEST_CASE("names in a header may hold what is in quotes, ends of lines too") {
   CHECK(problem_of("\n\n", form) == "has no row below its header");
 }
 
+TEST_CASE("a header has a name for each column") {
+  const std::string way_out =
+      "; name each column once, or take that line out and leave `header = true` away";
+  const auto header_of = [](std::string_view text, char separator = ',') {
+    return problem_of(text, {.header = true, .separator = separator});
+  };
+  CHECK(header_of("\na,b\n\n1,2,3\n") ==
+        ": line 2: the header has 2 names, but line 4 (row 0) has 3 columns" + way_out);
+  CHECK(header_of("a,b\n1\n") ==
+        ": line 1: the header has 2 names, but line 2 (row 0) has 1 column" + way_out);
+  CHECK(header_of("age, body height\n1,2,3\n") ==
+        ": line 1: the header has 2 names, but line 2 (row 0) has 3 columns" + way_out);
+  CHECK(header_of("a:b\n1:2:3\n", ':') ==
+        ": line 1: the header has 2 names, but line 2 (row 0) has 3 columns" + way_out);
+  CHECK(read_csv("a,b\n1,2,3\n4,5,6\n", {.header = true}, {.first = 1, .end = 2}).problem ==
+        ": line 1: the header has 2 names, but line 3 (row 1) has 3 columns" + way_out);
+  CHECK(header_of("\ta\tb\n0\t1\t2\n", '\t').empty());  // a name may be empty
+  CHECK(header_of("a;b\n1,2\n").empty());
+  CHECK(header_of("# x y\n1 2\n", ' ').empty());
+  CHECK(header_of("#  x y\n0 1 2\n", ' ').empty());
+}
+
 TEST_CASE("a rank looks at the rows of its slice alone") {
   const std::string_view text = "wrong,\n\n3,4\n5,6\nwrong\n";
   CHECK(numbers_of(text, {}, {.first = 1, .end = 3}) == std::vector<double>{3, 4, 5, 6});
