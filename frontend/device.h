@@ -3,7 +3,6 @@
 
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -65,19 +64,20 @@ struct SaveRequest {
   SourceSpan span;
 };
 
-// restore PATH as GLOBS, cast = true
+// restore PATH as GLOBS, from = GLOBS, cast = true
 struct RestoreRequest {
   std::string path;
-  std::vector<std::string> globs;  // of paths of variables; empty: all, and the random stream
-  bool cast = false;               // digits may be lost
+  std::vector<std::string> globs;    // of paths of variables; empty: all, and the random stream
+  std::vector<std::string> sources;  // what the file calls them, one for each glob; empty: the same
+  bool cast = false;                 // digits may be lost
   SourceSpan span;
   bool is_of_this_run = false;  // a check saw the program save it before
 
-  [[nodiscard]] bool names(std::string_view variable) const {
-    return globs.empty() || std::ranges::any_of(globs, [&](const std::string& glob) {
-             return VariableRules{.glob = glob, .rules = {}, .span = {}}.names(variable);
-           });
-  }
+  [[nodiscard]] bool names(std::string_view variable) const;
+  // What the file calls a variable that it names; its own path if it names it not.
+  [[nodiscard]] std::string in_file(const std::string& variable) const;
+  // The paths of variables that take a tensor of the file, whether there are such or not.
+  [[nodiscard]] std::vector<std::string> takers_of(const std::string& tensor) const;
 };
 
 class Device {

@@ -6,6 +6,8 @@
 #include <cassert>
 #include <numeric>
 
+#include "ir/layout/glob.h"
+
 namespace mtf {
 namespace {
 
@@ -15,32 +17,10 @@ std::string grouped(const Mesh& mesh, const Axes& axes) {
   return axes.size() == 1 ? list : "(" + list + ")";
 }
 
-// Whether `*` in the glob can stand for text that makes it the path. Nothing else is special in it.
-bool matches(std::string_view glob, std::string_view path) {
-  std::size_t here = 0;
-  std::size_t star = std::string_view::npos;  // the last `*`, which stands for the path up to `end`
-  std::size_t end = 0;
-  for (std::size_t i = 0; i < path.size();) {
-    if (here < glob.size() && glob[here] == '*') {
-      star = here++;
-      end = i;
-    } else if (here < glob.size() && glob[here] == path[i]) {
-      ++here;
-      ++i;
-    } else if (star != std::string_view::npos) {
-      here = star + 1;
-      i = ++end;
-    } else {
-      return false;
-    }
-  }
-  return glob.find_first_not_of('*', here) == std::string_view::npos;
-}
-
 }  // namespace
 
 bool VariableRules::names_let(std::string_view path) const {
-  return lets && matches(glob, path);
+  return lets && matches_whole(glob, path);
 }
 
 std::string title_of(const VariableRules& block) {
@@ -48,19 +28,7 @@ std::string title_of(const VariableRules& block) {
 }
 
 bool VariableRules::names(std::string_view path) const {
-  if (lets) {
-    return false;
-  }
-  if (glob.empty() || matches(glob, path)) {
-    return true;
-  }
-  for (std::size_t end = path.rfind('/'); end != std::string_view::npos && end > 0;
-       end = path.rfind('/', end - 1)) {
-    if (matches(glob, path.substr(0, end))) {
-      return true;
-    }
-  }
-  return false;
+  return !lets && (glob.empty() || matches_path(glob, path));
 }
 
 Layout::Rules Layout::rules_for(std::string_view variable) const {

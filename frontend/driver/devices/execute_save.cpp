@@ -72,10 +72,12 @@ std::string ExecuteDevice::saved_place(const std::string& path) const {
 std::set<std::string> ExecuteDevice::untaken_paths() const {
   std::set<std::string> paths;
   for (const Restored& restored : restored_) {
-    for (const std::string& path : restored.file->names()) {
-      const bool is_wanted = !options_.variables || options_.variables->contains(path);
-      if (is_wanted && restored.request.names(path) && !variables_.contains(path)) {
-        paths.insert(path);
+    for (const std::string& name : restored.file->names()) {
+      for (const std::string& path : restored.request.takers_of(name)) {
+        const bool is_wanted = !options_.variables || options_.variables->contains(path);
+        if (is_wanted && !variables_.contains(path)) {
+          paths.insert(path);
+        }
       }
     }
   }
@@ -86,10 +88,11 @@ std::optional<std::map<std::string, RankTensor>> ExecuteDevice::untaken(DiagSink
   std::map<std::string, RankTensor> tensors;
   for (const std::string& path : untaken_paths()) {
     const Restored& restored = *restored_for(path);
-    const FileTensor& stored = *restored.file->find(path);
+    const std::string name = restored.request.in_file(path);
+    const FileTensor& stored = *restored.file->find(name);
     const std::optional<StoredType> in_file = stored_type(stored.dtype);
     TensorType type = {.dtype = in_file.value_or(StoredType()).dtype,
-                       .shape = shape_in_file(*restored.file, path, stored)};
+                       .shape = shape_in_file(*restored.file, name, stored)};
     if (!in_file || type.shape.volume() == 0) {
       continue;  // no variable can be that
     }
@@ -159,7 +162,7 @@ std::optional<ExecuteDevice::Restored> ExecuteDevice::opened(const RestoreReques
   if (problem.empty()) {
     std::set<std::string> names;
     for (const std::string& name : file->names()) {
-      if (request.names(name)) {
+      if (!request.takers_of(name).empty()) {
         names.insert(name);
       }
     }
@@ -180,9 +183,9 @@ std::optional<RankTensor> ExecuteDevice::read_from(const Restored& restored,
                                                    const std::string& path, const TensorType& type,
                                                    const ValueLayout& layout, DiagSink& diags) {
   RankTensor tensor = make_tensor(executor_->pool(), *communicator_, layout_.mesh, type, layout);
-  const std::string problem =
-      first_problem(*communicator_,
-                    restored.file->read(path, *communicator_, layout_.mesh, cast_elements, tensor));
+  const std::string problem = first_problem(
+      *communicator_, restored.file->read(restored.request.in_file(path), *communicator_,
+                                          layout_.mesh, cast_elements, tensor));
   if (!problem.empty()) {
     diags.error(DiagKind::kFile, restored.request.span,
                 in_backticks(restored.request.path) + " " + problem);
@@ -194,7 +197,7 @@ std::optional<RankTensor> ExecuteDevice::read_from(const Restored& restored,
 const ExecuteDevice::Restored* ExecuteDevice::restored_for(const std::string& path) const {
   const Restored* last = nullptr;
   for (const Restored& restored : restored_) {
-    if (restored.request.names(path) && restored.file->find(path) != nullptr) {
+    if (has_value_for(restored.request, *restored.file, path)) {
       last = &restored;
     }
   }
@@ -233,7 +236,7 @@ bool ExecuteDevice::restore(const RestoreRequest& request, DiagSink& diags) {
   }
   std::map<std::string, RankTensor> values;
   for (const auto& [path, tensor] : variables_) {
-    if (request.names(path) && restored->file->find(path) != nullptr) {
+    if (has_value_for(request, *restored->file, path)) {
       std::optional<RankTensor> value =
           read_from(*restored, path, tensor.type, tensor.layout, diags);
       if (!value) {

@@ -67,8 +67,9 @@ bool widens(DType from, DType to) {
 // "" or why the variable cannot have what the file has.
 std::string misfit(const RestoreRequest& request, const CheckpointFile& file,
                    const Variable& variable) {
-  const FileTensor& tensor = *file.find(variable.path);
-  const std::vector<std::string>* dims = dims_of(file, variable.path);
+  const std::string name = request.in_file(variable.path);
+  const FileTensor& tensor = *file.find(name);
+  const std::vector<std::string>* dims = dims_of(file, name);
   std::string is = in_backticks(variable.path) + " is " + to_string(variable.type) + ", and " +
                    sizes_text(tensor, dims) + " in the file";
   const std::optional<StoredType> stored = stored_type(tensor.dtype);
@@ -109,10 +110,14 @@ bool is_below_another(const CheckpointFile& file, const std::string& name) {
 // a layer that was renamed is found among these, and not among what optimizers keep.
 std::vector<std::string> left_over(const RestoreRequest& request, const CheckpointFile& file,
                                    std::span<const Variable> variables) {
-  const std::set<std::string> taken = paths_of(variables);
+  const std::set<std::string> known = paths_of(variables);
   std::vector<std::string> names = file.names();
-  std::erase_if(
-      names, [&](const std::string& name) { return taken.contains(name) || !request.names(name); });
+  std::erase_if(names, [&](const std::string& name) {
+    const std::vector<std::string> takers = request.takers_of(name);
+    return takers.empty() || std::ranges::any_of(takers, [&](const std::string& taker) {
+             return known.contains(taker);
+           });
+  });
   std::ranges::stable_partition(
       names, [&](const std::string& name) { return !is_below_another(file, name); });
   return names;
@@ -150,6 +155,8 @@ void report_misfits(const RestoreRequest& request, std::vector<Note> missing,
       in_backticks(request.path) + " does not fit this program: " + joined(kinds, ", ");
   if (others.empty() && request.globs.empty()) {
     text += "; `restore … as \"part/*\"` takes a part of it";
+  } else if (others.empty() && request.sources.empty()) {
+    text += "; `from = \"…\"` behind `as` says what the file calls them";
   }
   std::vector<Note> notes = std::move(missing);
   notes.insert(notes.end(), others.begin(), others.end());
@@ -197,29 +204,41 @@ std::optional<std::string> note_in(const RestoreRequest& request, const std::str
   return file.notes()->note;
 }
 
+bool has_value_for(const RestoreRequest& request, const CheckpointFile& file,
+                   const std::string& variable) {
+  return request.names(variable) && file.find(request.in_file(variable)) != nullptr;
+}
+
 bool compare(const RestoreRequest& request, const CheckpointFile& file,
              std::span<const Variable> variables, DiagSink& diags) {
   std::vector<Note> missing;
   std::vector<Note> others;
-  const std::vector<std::string> free = left_over(request, file, variables);
+  std::vector<std::string> free = left_over(request, file, variables);
   bool are_alike = true;
   for (const Variable& variable : variables) {
     if (!request.names(variable.path)) {
       continue;
     }
-    const bool is_there = file.find(variable.path) != nullptr;
+    const std::string name = request.in_file(variable.path);
+    const bool is_there = file.find(name) != nullptr;
     std::string text = is_there ? misfit(request, file, variable) : "";
     if (!is_there && variable.trained) {
-      const std::string meant = host::suggest(variable.path, free).text;
+      const std::string meant = host::suggest(name, free).text;
       are_alike = are_alike && !meant.empty();
-      missing.push_back({.span = variable.span,
-                         .text = in_backticks(variable.path) + " is not in the file" + meant});
+      missing.push_back(
+          {.span = variable.span,
+           .text = in_backticks(name) +
+                   (name == variable.path ? "" : ", for " + in_backticks(variable.path) + ",") +
+                   " is not in the file" + meant});
     } else if (!text.empty()) {
       others.push_back({.span = variable.span, .text = std::move(text)});
     }
   }
   if (missing.empty() && others.empty()) {
     return true;
+  }
+  if (free.empty()) {  // of what it names; the file may call that otherwise
+    free = left_over({.path = {}, .globs = {}, .sources = {}, .span = {}}, file, {});
   }
   report_misfits(request, std::move(missing), others, are_alike ? std::vector<std::string>() : free,
                  diags);
@@ -256,7 +275,7 @@ void compare_all(const RestoreRequest& request, const CheckpointFile& file,
   }
   std::vector<std::string> fresh;
   for (const Variable& variable : variables) {
-    if (request.names(variable.path) && file.find(variable.path) == nullptr) {
+    if (request.names(variable.path) && !has_value_for(request, file, variable.path)) {
       fresh.push_back(variable.path);
     }
   }

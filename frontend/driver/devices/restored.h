@@ -20,6 +20,10 @@ namespace mtf {
 std::optional<std::string> note_in(const RestoreRequest& request, const std::string& place,
                                    bool may_be_missing, DiagSink& diags);
 
+// Whether a variable has a value there.
+[[nodiscard]] bool has_value_for(const RestoreRequest& request, const CheckpointFile& file,
+                                 const std::string& variable);
+
 // One error for all that does not fit: params that the file does not have, and variables that have
 // another shape there, or a dtype that they cannot take. A state that is missing begins as it was
 // declared. False after it.

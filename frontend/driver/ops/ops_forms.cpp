@@ -198,10 +198,10 @@ for i in 0..6 {
 }
 print exists("save_example/step_6.safetensors"), exists("save_example/step_2.safetensors")
 )"},
-    {"restore", R"(restore "net.safetensors" as "encoder/*", cast = true)",
+    {"restore", R"(restore "net.safetensors" as "vit/encoder/*", from = "encoder/*", cast = true)",
      "the variables of a file that `save` or another program wrote, on any mesh and layout, now or "
-     "when they are declared; `as`: those that a glob, or one of a list, names; `cast`: of another "
-     "dtype, too",
+     "when they are declared; `as`: those that a glob, or one of a list, names; `from`: "
+     "what the file calls these, where that is another name; `cast`: of another dtype, too",
      R"(state step : i32[] = zeros
 step <- step + 3
 save "restore_example.safetensors"

@@ -2,6 +2,7 @@
 
 #include "frontend/elaborate/layouts/layouts.h"
 #include "frontend/elaborate/statement.h"
+#include "frontend/elaborate/tensors/entries.h"
 #include "frontend/elaborate/tensors/units.h"
 
 namespace mtf::host {
@@ -55,6 +56,12 @@ class OptionReader {
     return true;
   }
 
+  // Null: it is not given.
+  [[nodiscard]] const Operand* find(const std::string& name) const {
+    const auto found = values_.find(name);
+    return found == values_.end() ? nullptr : &found->second;
+  }
+
  private:
   bool read_one(const ast::Argument& option, std::span<const std::string> known) {
     const std::string& name = option.name->text;
@@ -74,10 +81,6 @@ class OptionReader {
     }
     return true;
   }
-  [[nodiscard]] const Operand* find(const std::string& name) const {
-    const auto found = values_.find(name);
-    return found == values_.end() ? nullptr : &found->second;
-  }
   bool refuse(const std::string& name, const Operand& operand, std::string_view wanted) {
     if (!is_unknown(operand.value)) {
       const auto* number = operand.value.get<std::int64_t>();
@@ -93,38 +96,71 @@ class OptionReader {
   std::map<std::string, Operand> values_;
 };
 
+// The path of variables that a name without quotes means, `vit/encoder` of `vit.encoder`, where
+// that begins with a function that has variables; or else "".
+std::string meant_variables(Context& c, const ast::Expr& path) {
+  const auto* postfix = std::get_if<ast::Postfix>(&path.node);
+  const ast::Expr& base = postfix == nullptr ? path : *postfix->base;
+  if (!std::holds_alternative<ast::NameRef>(base.node)) {
+    return "";
+  }
+  const Value owner = compute(c, base);
+  const auto* function = owner.get<Function>();
+  if (function == nullptr || !owns_variables(*function->fn)) {
+    return "";
+  }
+  std::string meant = function->fn->name.text;
+  for (std::size_t i = 0; postfix != nullptr && i < postfix->suffixes.size(); ++i) {
+    const auto* member = std::get_if<ast::Member>(&postfix->suffixes[i].node);
+    if (member == nullptr || member->path != nullptr) {
+      break;
+    }
+    meant += "/" + member->name.text;
+  }
+  return meant;
+}
+
+void report_no_path(Context& c, const ast::Checkpoint& checkpoint, const std::string& is) {
+  c.report.error(
+      DiagKind::kWrongType, checkpoint.path.span,
+      "`" + std::string(word_of(checkpoint)) + "` takes the path of a file; this is " + is);
+}
+
 // The path; "" if a check cannot know it. nullopt after an error.
 std::optional<std::string> path_of(Context& c, const ast::Checkpoint& checkpoint) {
   const std::size_t before = c.report.failures();
+  if (const std::string meant = meant_variables(c, checkpoint.path); !meant.empty()) {
+    report_no_path(
+        c, checkpoint,
+        "what declares `" + meant +
+            (checkpoint.restore ? "/*`; `restore \"net.safetensors\" as \"" + meant +
+                                      "/*\"` reads these variables from one"
+                                : "/*`; `save \"net.safetensors\"` writes every variable to one"));
+    return std::nullopt;
+  }
   const Value value = compute(c, checkpoint.path);
   if (is_unknown(value)) {
     return c.report.failures() == before ? std::optional(std::string()) : std::nullopt;
   }
   const auto* path = value.get<std::string>();
   if (path == nullptr || path->empty()) {
-    c.report.error(DiagKind::kWrongType, checkpoint.path.span,
-                   "`" + std::string(word_of(checkpoint)) + "` takes the path of a file; this is " +
-                       (path == nullptr ? kind_of(value) : "an empty string"));
+    report_no_path(c, checkpoint, path == nullptr ? kind_of(value) : "an empty string");
     return std::nullopt;
   }
   return *path;
 }
 
-// What stands behind `as`; nullopt after an error.
-std::optional<std::vector<std::string>> globs_of(Context& c, const ast::Checkpoint& checkpoint) {
+// The globs that stand behind `as`, or are given as an option; nullopt after an error.
+std::optional<std::vector<std::string>> globs_in(Context& c, const Operand& given,
+                                                 const std::string& takes) {
   std::vector<std::string> globs;
-  if (!checkpoint.part) {
-    return globs;
-  }
-  const Value value = compute(c, *checkpoint.part);
-  const auto* list = value.get<List>();
-  for (const Value& item : list == nullptr ? Values{value} : *list->items) {
+  const auto* list = given.value.get<List>();
+  for (const Value& item : list == nullptr ? Values{given.value} : *list->items) {
     const auto* glob = item.get<std::string>();
     if (glob == nullptr || glob->empty()) {
       if (!is_unknown(item)) {
-        c.report.error(DiagKind::kWrongType, checkpoint.part->span,
-                       "`as` takes the paths of variables, as `\"encoder/*\"` or a list of such; "
-                       "this is " +
+        c.report.error(DiagKind::kWrongType, given.span,
+                       takes + ", as `\"encoder/*\"` or a list of such; this is " +
                            (glob == nullptr ? kind_of(item) : "an empty string"));
       }
       return std::nullopt;
@@ -132,12 +168,59 @@ std::optional<std::vector<std::string>> globs_of(Context& c, const ast::Checkpoi
     globs.push_back(*glob);
   }
   if (globs.empty()) {
-    c.report.error(DiagKind::kWrongType, checkpoint.part->span,
-                   "`as` takes the paths of variables; this list has none, and nothing would be "
-                   "restored");
+    c.report.error(DiagKind::kWrongType, given.span,
+                   takes + "; this list has none, and nothing would be restored");
     return std::nullopt;
   }
   return globs;
+}
+
+std::optional<std::vector<std::string>> globs_of(Context& c, const ast::Checkpoint& checkpoint) {
+  if (!checkpoint.part) {
+    return std::vector<std::string>();
+  }
+  return globs_in(c, {.value = compute(c, *checkpoint.part), .span = checkpoint.part->span},
+                  "`as` takes the paths of variables");
+}
+
+// "" or why a name of the file's cannot stand for each variable that a glob names.
+std::string pairing_problem(const RestoreRequest& request) {
+  if (request.globs.empty()) {
+    return "`from` says what the file calls the variables that `as` names: `restore "
+           "\"net.safetensors\" as \"vit/encoder/*\", from = \"encoder/*\"`";
+  }
+  if (request.globs.size() != request.sources.size()) {
+    return "`as` has " + plural(static_cast<std::int64_t>(request.globs.size()), "glob") +
+           ", and `from` " + std::to_string(request.sources.size()) +
+           "; each takes the place of one";
+  }
+  for (std::size_t i = 0; i < request.globs.size(); ++i) {
+    const std::string& glob = request.globs[i];
+    const std::string& source = request.sources[i];
+    if (std::ranges::count(glob, '*') != std::ranges::count(source, '*')) {
+      return "a `*` stands for the same text on both sides, and " + in_backticks(glob) + " has " +
+             std::to_string(std::ranges::count(glob, '*')) + " of them, " + in_backticks(source) +
+             " " + std::to_string(std::ranges::count(source, '*'));
+    }
+  }
+  return "";
+}
+
+// restore … as GLOBS, from = GLOBS. False after an error.
+bool take_sources(Context& c, const Operand* given, RestoreRequest& request) {
+  if (given == nullptr) {
+    return true;
+  }
+  auto sources = globs_in(c, *given, "`from` takes what the file calls the variables");
+  if (!sources) {
+    return false;
+  }
+  request.sources = *std::move(sources);
+  const std::string problem = pairing_problem(request);
+  if (!problem.empty()) {
+    c.report.error(DiagKind::kBadArgument, given->span, problem);
+  }
+  return problem.empty();
 }
 
 void run_save(Context& c, const ast::Checkpoint& checkpoint, SourceSpan span) {
@@ -177,9 +260,9 @@ void run_save(Context& c, const ast::Checkpoint& checkpoint, SourceSpan span) {
 }
 
 void run_restore(Context& c, const ast::Checkpoint& checkpoint) {
-  const std::vector<std::string> known = {"cast"};
+  const std::vector<std::string> known = {"cast", "from"};
   OptionReader options(c, checkpoint);
-  RestoreRequest request{.path = {}, .globs = {}, .cast = false, .span = checkpoint.path.span};
+  RestoreRequest request{.path = {}, .globs = {}, .sources = {}, .span = checkpoint.path.span};
   const std::optional<std::string> path = path_of(c, checkpoint);
   std::optional<std::vector<std::string>> globs = globs_of(c, checkpoint);
   if (!options.read(known) || !path || !globs || !options.take("cast", request.cast)) {
@@ -187,6 +270,9 @@ void run_restore(Context& c, const ast::Checkpoint& checkpoint) {
   }
   request.path = *path;
   request.globs = *std::move(globs);
+  if (!take_sources(c, options.find("from"), request)) {
+    return;
+  }
   if (put_in_use(c.report, c.layouts, c.execution)) {
     static_cast<void>(c.execution.restore(request));
   }

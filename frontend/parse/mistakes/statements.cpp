@@ -168,12 +168,15 @@ std::string takes_a_path(bool is_save) {
 // save "x.safetensors", keep   save "x.safetensors", net
 std::string option_form(const Scene& scene, bool is_save) {
   const std::string_view name = scene.text(-1);
-  const bool is_one =
-      is_save ? name == "keep" || name == "part_bytes" || name == "note" : name == "cast";
+  const bool is_one = is_save ? name == "keep" || name == "part_bytes" || name == "note"
+                              : name == "cast" || name == "from";
   if (!is_one) {
     return takes_a_path(is_save);
   }
-  const std::string_view value = name == "note" ? "\"…\"" : name == "cast" ? "true" : "3";
+  const std::string_view value = name == "note"   ? "\"…\""
+                                 : name == "from" ? "\"net/*\""
+                                 : name == "cast" ? "true"
+                                                  : "3";
   return backticked(name) + " takes a value, as in `" + std::string(name) + " = " +
          std::string(value) + "`";
 }

@@ -74,7 +74,7 @@ inline constexpr int kMembers<RandomStream> = 2;
 template <>
 inline constexpr int kMembers<SaveRequest> = 5;
 template <>
-inline constexpr int kMembers<RestoreRequest> = 5;
+inline constexpr int kMembers<RestoreRequest> = 6;
 
 template <>
 void Writer::put(const Shape& value);
