@@ -1,6 +1,7 @@
 // Positional arguments by place, named ones by name, and what `->` points to as `to`.
 
 #include <algorithm>
+#include <array>
 
 #include "frontend/elaborate/call.h"
 
@@ -21,11 +22,26 @@ Note takes(std::string_view callee, std::span<const Formal> formals) {
                   (written ? "" : "; `mtf ops " + std::string(callee) + "` shows it in use")};
 }
 
+// Whether an argument is given by that name, the language's own.
 bool is_named(std::span<const ast::Argument> arguments, std::string_view name) {
   return std::ranges::any_of(arguments, [name](const ast::Argument& argument) {
-    return argument.name && argument.name->text == name;
+    return argument.name && names_argument(argument.name->text, name);
   });
 }
+
+// What other libraries call an argument, by what it is called here.
+struct OtherWord {
+  std::string_view theirs;
+  std::string_view here;
+};
+constexpr std::array<OtherWord, 8> kOtherWords{{{.theirs = "p", .here = "rate"},
+                                                {.theirs = "shift", .here = "by"},
+                                                {.theirs = "shifts", .here = "by"},
+                                                {.theirs = "reps", .here = "times"},
+                                                {.theirs = "repeats", .here = "times"},
+                                                {.theirs = "before", .here = "begin"},
+                                                {.theirs = "min", .here = "low"},
+                                                {.theirs = "max", .here = "high"}}};
 
 struct Binder {
   Reporter& report;
@@ -46,7 +62,15 @@ struct Binder {
     return std::ranges::find(formals, name, &Formal::name) != formals.end();
   }
 
-  // `axis` and `dim` are what NumPy and PyTorch call `over`; few operations call it `dim`.
+  // An operation has a dim by either word; a function that is written in the language by its own.
+  [[nodiscard]] auto formal_of(std::string_view name) const {
+    const auto own = std::ranges::find(formals, name, &Formal::name);
+    return own != formals.end() ? own : std::ranges::find_if(formals, [name](const Formal& formal) {
+      return !formal.declared.file.valid() && names_argument(name, formal.name);
+    });
+  }
+
+  // `axis` is what NumPy calls `over`, and `dim` what PyTorch does.
   [[nodiscard]] Suggestion meant(std::string_view name, std::string_view as) const {
     const bool is_dim = name == "axis" || name == "dim" || name == "over";
     if (is_dim && (has("over") || has("dim"))) {
@@ -55,14 +79,17 @@ struct Binder {
                       (here == "over" ? "names of dims?" : "name of a dim?"),
               .fix = name == "over" ? here : ""};
     }
-    if (name == "p" && has("rate")) {  // as PyTorch calls that of a dropout
-      return {.text = "; did you mean `rate`?", .fix = "rate"};
+    for (const OtherWord& word : kOtherWords) {
+      if (name == word.theirs && has(word.here)) {
+        return {.text = "; did you mean `" + std::string(word.here) + "`?",
+                .fix = std::string(word.here)};
+      }
     }
     return as == "->" ? Suggestion() : suggest(name, formal_names());
   }
 
   bool put(std::string_view name, const ast::Expr& value, SourceSpan span, std::string_view as) {
-    const auto formal = std::ranges::find(formals, name, &Formal::name);
+    const auto formal = formal_of(name);
     if (formal == formals.end()) {
       const Suggestion suggestion = meant(name, as);
       report.error(DiagKind::kUnknownArgument, span,
@@ -134,6 +161,11 @@ bool bind_positional(Binder& binder, std::span<const ast::Argument> arguments,
 }
 
 }  // namespace
+
+bool names_argument(std::string_view given, std::string_view formal) {
+  return given == formal || (given == "dim" && formal == "over") ||
+         (given == "over" && formal == "dim");
+}
 
 bool tells_dims(std::span<const ast::Argument> arguments, bool has_target, bool needs_over) {
   return (has_target && !needs_over) || is_named(arguments, "over");

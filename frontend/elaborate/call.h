@@ -23,6 +23,9 @@ struct Formal {
 // One list per formal: of one expression, of any number if it takes many, or empty.
 using Bound = std::vector<std::vector<const ast::Expr*>>;
 
+// Whether an argument of an operation is given by its name: a dim by `over` or `dim`, either of
+// them.
+[[nodiscard]] bool names_argument(std::string_view given, std::string_view formal);
 // Whether names that nothing has make dims there, whose sizes a file tells.
 [[nodiscard]] inline bool tells_sizes(const OpDef& op, const OpParam& param) {
   return op.file == FileUse::kReads && param.kind == ParamKind::kNewShape;

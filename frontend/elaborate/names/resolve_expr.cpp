@@ -31,7 +31,9 @@ bool takes_dims(ParamKind kind) {
 const OpParam* param_for(const OpDef& op, const ast::Call& call, std::size_t position) {
   const ast::Argument& argument = call.arguments[position];
   if (argument.name) {
-    const auto found = std::ranges::find(op.params, argument.name->text, &OpParam::name);
+    const auto found = std::ranges::find_if(op.params, [&](const OpParam& param) {
+      return names_argument(argument.name->text, param.name);
+    });
     return found == op.params.end() ? nullptr : &*found;
   }
   const auto list = std::ranges::find(op.params, ParamKind::kTensors, &OpParam::kind);
