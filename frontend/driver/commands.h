@@ -51,6 +51,7 @@ struct Workspace;
 // the layout.
 [[nodiscard]] Outcome what_if_outcome(Workspace& workspace, Session& session, const Layout& to);
 [[nodiscard]] Outcome why_outcome(Workspace& workspace);
+[[nodiscard]] Outcome show_outcome(Workspace& workspace);
 [[nodiscard]] Outcome verify_outcome(Workspace& workspace);
 
 // Columns of the terminal; none where the output goes elsewhere.

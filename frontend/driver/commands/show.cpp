@@ -53,6 +53,8 @@ Outcome show_meshes(Workspace& workspace, const Session& session) {
   return outcome_of(workspace, workspace.diags);
 }
 
+}  // namespace
+
 Outcome show_outcome(Workspace& workspace) {
   const Options& options = workspace.options;
   const std::optional<FileId> file = read_program(workspace);
@@ -70,6 +72,7 @@ Outcome show_outcome(Workspace& workspace) {
       std::ranges::copy(shown_forms(*plan, workspace.sources, options.value),
                         std::back_inserter(forms));
       std::ranges::copy(askable(*plan, ValueNames(*plan)), std::back_inserter(known));
+      std::ranges::copy(askable_paths(*plan), std::back_inserter(known));
     }
   }
   if (!workspace.diags.ok()) {
@@ -89,8 +92,6 @@ Outcome show_outcome(Workspace& workspace) {
   }
   return outcome_of(workspace, workspace.diags);
 }
-
-}  // namespace
 
 int show_command(const Options& options) {
   return run_alone(options, show_outcome);

@@ -95,7 +95,8 @@ class Question {
     }
     const ValueNames names(*spmd);
     const Asked asked = find_asked(*spmd, workspace_.sources, names, workspace_.options.value);
-    remember(askable(*spmd, names));
+    remember(askable(*spmd, names), names_);
+    remember(askable_paths(*spmd), paths_);
     known_ = known_ || asked.known;
     missing_axis_ = asked.missing_axis;
     if (!asked.known) {
@@ -108,12 +109,19 @@ class Question {
     }
   }
 
-  void remember(const std::vector<std::string>& names) {
+  static void remember(const std::vector<std::string>& names, std::vector<std::string>& all) {
     for (const std::string& name : names) {
-      if (std::ranges::find(names_, name) == names_.end()) {
-        names_.push_back(name);
+      if (std::ranges::find(all, name) == all.end()) {
+        all.push_back(name);
       }
     }
+  }
+
+  // More than a message can show.
+  [[nodiscard]] std::vector<std::string> names_and_paths() const {
+    std::vector<std::string> all = names_;
+    remember(paths_, all);
+    return all;
   }
 
   [[nodiscard]] std::string answer(const SpmdProgram& spmd, const Layout& layout,
@@ -137,7 +145,7 @@ class Question {
 
   // Of which what was asked for is the last part: "wq" of "net/layer_0/wq".
   [[nodiscard]] std::vector<std::string> names_ending() const {
-    std::vector<std::string> names = names_;
+    std::vector<std::string> names = names_and_paths();
     std::erase_if(names, [ending = "/" + workspace_.options.value](const std::string& name) {
       return !name.ends_with(ending);
     });
@@ -170,7 +178,7 @@ class Question {
     const std::string& question = workspace_.options.value;
     const std::vector<std::string> ending = names_ending();
     const std::string list = shown(ending.empty() ? names_ : ending);
-    const std::string meant = ending.empty() ? did_you_mean(question, names_)
+    const std::string meant = ending.empty() ? did_you_mean(question, names_and_paths())
                               : ending.size() == 1
                                   ? "; did you mean `" + ending.front() + "`?"
                                   : "; did you mean one of the " + count_text(std::ssize(ending)) +
@@ -201,6 +209,7 @@ class Question {
   bool known_ = false;
   std::string missing_axis_;
   std::vector<std::string> names_;
+  std::vector<std::string> paths_;  // of `let`s
   std::vector<std::string> answers_;
   std::string text_;
 };

@@ -33,6 +33,11 @@ std::optional<AskedLine> line_of(std::string_view question) {
                 : std::nullopt;
 }
 
+// Not the gradient of what a `let` named, which layouts call the same.
+bool is_let_of(const Program& program, const Let& let) {
+  return !program.at(let.value).backward;
+}
+
 using Words = std::set<std::string, std::less<>>;
 
 class Finder {
@@ -156,6 +161,9 @@ class Finder {
         values.insert(input.value.index);
       }
     }
+    if (values.empty()) {
+      in_calls(is_it, values);
+    }
     for (const std::int32_t value : values) {
       asked_.values.push_back(ValueId{value});
     }
@@ -165,6 +173,15 @@ class Finder {
              values.contains(program_.at(step.to).origin.index);
     });
     asked_.known = !asked_.empty() || question == "*";  // all that there is, if only nothing
+  }
+
+  // By paths, where nothing else is called so: `net/*` are the variables of net.
+  void in_calls(const auto& is_it, std::set<std::int32_t>& values) const {
+    for (const Let& let : program_.source.lets) {
+      if (is_let_of(program_.source, let) && is_it(let.path)) {
+        values.insert(let.value.index);
+      }
+    }
   }
 
   const SpmdProgram& program_;
@@ -178,6 +195,18 @@ class Finder {
 Asked find_asked(const SpmdProgram& program, const SourceMap& sources, const ValueNames& names,
                  std::string_view question) {
   return Finder(program, sources, names).run(question);
+}
+
+std::vector<std::string> askable_paths(const SpmdProgram& program) {
+  std::vector<std::string> paths;
+  for (const Let& let : program.source.lets) {
+    const bool is_path = let.path.find('/') != std::string::npos;
+    if (is_path && is_let_of(program.source, let) &&
+        std::ranges::find(paths, let.path) == paths.end()) {
+      paths.push_back(let.path);
+    }
+  }
+  return paths;
 }
 
 std::vector<std::string> askable(const SpmdProgram& program, const ValueNames& names) {

@@ -54,6 +54,7 @@ bool repl_what_if(Repl& repl, const std::string& rest);
 // session.cpp
 bool repl_type(Repl& repl, const std::string& rest);
 bool repl_show(Repl& repl, const std::string& rest);
+bool repl_show_path(Repl& repl, const std::string& rest);  // of an entry, as `mtf show` has it
 bool repl_vars(Repl& repl, const std::string& rest);
 bool repl_doc(Repl& repl, const std::string& rest);
 bool repl_save(Repl& repl, const std::string& rest);

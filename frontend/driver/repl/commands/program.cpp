@@ -201,6 +201,10 @@ bool repl_why(Repl& repl, const std::string& rest) {
   return run_words(repl, "why", rest, why_outcome);
 }
 
+bool repl_show_path(Repl& repl, const std::string& rest) {
+  return run_words(repl, "show", rest, show_outcome);
+}
+
 bool repl_diff(Repl& repl, const std::string& rest) {
   return run_words(repl, "diff", rest, diff_outcome);
 }

@@ -131,6 +131,19 @@ std::vector<Shown> forms_of(const host::Value& value, const Placed& tensor,
            .move = std::nullopt}};
 }
 
+// Whether a word is no expression, but what `mtf show` takes: the path of a value in an entry, as
+// `net/attention/scores` and `*/scores`, or its name in a plan, as `%9`.
+bool is_in_entry(Repl& repl, const std::string& word) {
+  const std::size_t slash = word.find('/');
+  if (word.find_first_of(" (") != std::string::npos) {
+    return false;
+  }
+  const host::Value* first =
+      slash == std::string::npos ? nullptr : repl.planned().value(word.substr(0, slash));
+  return word.starts_with('*') || word.starts_with('%') ||
+         (first != nullptr && first->is<host::Function>());
+}
+
 }  // namespace
 
 bool repl_show(Repl& repl, const std::string& rest) {
@@ -153,6 +166,9 @@ bool repl_show(Repl& repl, const std::string& rest) {
   const std::vector<std::string> named = words_in(expression);
   if (!named.empty() && named.front() == "mesh") {
     return draw_meshes(repl, named.size() > 1 ? named[1] : "", drawing);
+  }
+  if (named.size() <= 2 && !named.empty() && is_in_entry(repl, named.front())) {
+    return repl_show_path(repl, rest);
   }
   return repl.look_at(expression, [&](const host::Value& value) {
     const Layout& layout = repl.planned().device().layout();
