@@ -35,12 +35,24 @@ std::optional<std::size_t> culprit(std::span<const Diag> diags,
   return std::nullopt;
 }
 
+namespace {
+
+// A rule that does not divide what it splits is told at the first tensor that shows it.
+bool is_of_same_rule(const Diag& error, const Diag& other) {
+  return error.kind == DiagKind::kIndivisible && other.kind == error.kind && !error.notes.empty() &&
+         !other.notes.empty() && error.notes.front().span == other.notes.front().span &&
+         error.notes.front().text == other.notes.front().text;
+}
+
+}  // namespace
+
 void add_causes(std::span<const Diag> errors, bool is_first, std::vector<Diag>& causes) {
   for (const Diag& error : errors) {
     const bool follows =
         error.kind == DiagKind::kUnknownName || error.kind == DiagKind::kUnknownDim;
     const bool is_known = std::ranges::any_of(causes, [&](const Diag& known) {
-      return known.span == error.span && known.text == error.text;
+      return (known.span == error.span && known.text == error.text) ||
+             is_of_same_rule(error, known);
     });
     if ((is_first || !follows) && !is_known) {
       causes.push_back(error);
