@@ -86,6 +86,8 @@ struct Tensor {
   std::string name;         // as the user bound it
   bool whole = false;       // whole numbers, written without a dtype: i32 where one is needed
   bool lasting = false;     // a variable that stays one in a list that is bound: of `params`
+  // Of a `var` that a loop hands on as i32, because it began as an int: where it is declared.
+  SourceSpan whole_since = {};
 };
 
 // Its special members are out of line: made anew in every file, they were a third of the build.

@@ -64,7 +64,9 @@ class BoundedTurn {
     if (is_unknown(before) || is_unknown(now) || is_same(before, now)) {
       return now;
     }
-    const Value was = as_tensors(c_, before, name.span);
+    const Binding* binding = c_.names.scope->find(name.text).binding;
+    const Value was =
+        as_tensors(c_, before, name.span, binding == nullptr ? SourceSpan() : binding->span);
     const std::optional<Value> is = after_trip(c_, name, was, now);
     return is ? chosen(was, *is, name) : unknown();
   }

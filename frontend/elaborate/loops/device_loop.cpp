@@ -98,7 +98,7 @@ class DeviceLoop {
   void begin(ValueId condition) {
     carried_.clear();
     for (Handed& handed : handed_by(c_.names, loop_.body)) {
-      Value before = as_tensors(c_, handed.binding->value, handed.name.span);
+      Value before = as_tensors(c_, handed.binding->value, handed.name.span, handed.binding->span);
       Value outside = handed.binding->value;
       carried_.push_back({.handed = std::move(handed),
                           .outside = std::move(outside),

@@ -5,6 +5,7 @@
 #include "frontend/elaborate/evaluate.h"
 #include "frontend/elaborate/loops/loops.h"
 #include "frontend/elaborate/precision/precision.h"
+#include "frontend/elaborate/tensors/arguments/whole_numbers.h"
 
 namespace mtf::host {
 namespace {
@@ -60,11 +61,11 @@ std::vector<Handed> handed_by(const Names& names, const ast::Block& body) {
   return handed;
 }
 
-Value as_tensors(Context& c, const Value& value, SourceSpan span) {
+Value as_tensors(Context& c, const Value& value, SourceSpan span, SourceSpan declared) {
   if (const auto* list = value.get<List>()) {
     Values items;
     for (const Value& item : *list->items) {
-      items.push_back(as_tensors(c, item, span));
+      items.push_back(as_tensors(c, item, span, declared));
     }
     return make_list(std::move(items));
   }
@@ -79,10 +80,23 @@ Value as_tensors(Context& c, const Value& value, SourceSpan span) {
   } else {
     return value;
   }
-  return id ? recorded(c.units, *id) : unknown();
+  Value tensor = id ? recorded(c.units, *id) : unknown();
+  if (id && value.is<std::int64_t>()) {
+    std::get<Tensor>(tensor.node).whole_since = declared;
+  }
+  return tensor;
 }
 
 namespace {
+
+// var total = 0, and a float behind the first trip.
+bool becomes_float(const Value& before, const Value& now) {
+  const auto* tensor = before.get<Tensor>();
+  const auto* other = now.get<Tensor>();
+  return tensor != nullptr && tensor->whole_since.file.valid() &&
+         (other == nullptr ? now.is<double>()
+                           : other->type.dtype == DType::kF32 && other->type.shape.rank() == 0);
+}
 
 bool is_alike(const Tensor& before, const Value& now) {
   const auto* tensor = now.get<Tensor>();
@@ -132,6 +146,13 @@ std::optional<Value> after_trip(Context& c, const ast::Name& name, const Value& 
   }
   const auto* tensor = before.get<Tensor>();
   const Value now = as_before(c.units, before, set, name.span);
+  if (becomes_float(before, now)) {
+    c.report.error(DiagKind::kDtypeMismatch, name.span,
+                   "`" + name.text + "` begins as an int, and is a float behind a trip of this " +
+                       "loop; begin with a float, as `0.0`",
+                   {begins_here(*tensor, name.text)});
+    return std::nullopt;
+  }
   if (tensor == nullptr ? !equal(before, now) : !is_alike(*tensor, now)) {
     c.report.error(DiagKind::kWrongType, name.span, changed_text(name, before, now));
     return std::nullopt;

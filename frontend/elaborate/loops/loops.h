@@ -21,7 +21,9 @@ struct Handed {
 [[nodiscard]] std::vector<Handed> handed_by(const Names& names, const ast::Block& body);
 
 // Tensors of the unit as of now; numbers, too, as scalars. What is neither stays what it is.
-[[nodiscard]] Value as_tensors(Context& c, const Value& value, SourceSpan span);
+// `declared`: where the `var` is.
+[[nodiscard]] Value as_tensors(Context& c, const Value& value, SourceSpan span,
+                               SourceSpan declared);
 // What a trip made of a value, of the type that it had before; nullopt after an error. requires:
 // none is unknown, and `before` is from `as_tensors`, but for its lists.
 [[nodiscard]] std::optional<Value> after_trip(Context& c, const ast::Name& name,

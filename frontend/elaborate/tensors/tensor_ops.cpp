@@ -5,6 +5,7 @@
 
 #include "frontend/elaborate/evaluate.h"
 #include "frontend/elaborate/precision/precision.h"
+#include "frontend/elaborate/tensors/arguments/whole_numbers.h"
 
 namespace mtf::host {
 namespace {
@@ -77,81 +78,6 @@ std::optional<ValueId> operand_id(Units& units, const OpDef& op, const Operand& 
               operand.value.is<bool>() ? DType::kBool
               : keeps_int              ? DType::kI32
                                        : numbers);
-}
-
-// What is wrong with operands of these types; nullopt: nothing.
-std::optional<DiagKind> complaint(const OpDef& op, const OpArgs& args,
-                                  std::vector<TensorType> operands) {
-  OpCall call{.op = &op,
-              .operands = std::move(operands),
-              .args = args,
-              .result = {},
-              .span = {},
-              .operand_spans = {}};
-  DiagSink diags;
-  if (op.type(call, diags)) {
-    return std::nullopt;
-  }
-  const auto error = std::ranges::find(diags.diags(), Severity::kError, &Diag::severity);
-  return error == diags.diags().end() ? DiagKind::kWrongType : error->kind;
-}
-
-bool takes(const OpDef& op, const OpArgs& args, const std::vector<TensorType>& operands) {
-  return !complaint(op, args, operands);
-}
-
-bool is_whole(const Operand& operand) {
-  const auto* tensor = operand.value.get<Tensor>();
-  return tensor != nullptr ? tensor->whole : as_int(operand.value).has_value();
-}
-
-// The types with those of whole numbers as the dtype.
-std::vector<TensorType> whole_as(DType dtype, std::span<const Operand> operands,
-                                 std::vector<TensorType> types) {
-  for (std::size_t i = 0; i < types.size(); ++i) {
-    types[i].dtype = is_whole(operands[i]) ? dtype : types[i].dtype;
-  }
-  return types;
-}
-
-// As what the operation takes whole numbers; nullopt: it does not. Where something else is wrong,
-// that is to be told, and not the dtype.
-std::optional<DType> whole_dtype(const OpDef& op, const OpArgs& args,
-                                 std::span<const Operand> operands,
-                                 const std::vector<TensorType>& types) {
-  for (const DType dtype : {DType::kI32, DType::kI64}) {
-    if (takes(op, args, whole_as(dtype, operands, types))) {
-      return dtype;
-    }
-  }
-  const bool is_as_written =
-      complaint(op, args, types) != DiagKind::kDtypeMismatch ||
-      complaint(op, args, whole_as(DType::kI32, operands, types)) == DiagKind::kDtypeMismatch;
-  return is_as_written ? std::nullopt : std::optional(DType::kI32);
-}
-
-// Whole numbers that were written without a dtype serve as labels, too, and so do host numbers:
-// where the operation refuses them, those that it refuses are cast to what it takes. Others stay
-// floats: a table of 1, 2, 3 is no table of i32 because the numbers of its rows are.
-void fit_whole_numbers(Units& units, const OpDef& op, std::span<const Operand> operands,
-                       const OpArgs& args, std::vector<ValueId>& ids) {
-  std::vector<TensorType> types;
-  types.reserve(ids.size());
-  for (const ValueId id : ids) {
-    types.push_back(units.recording().builder.type_of(id));
-  }
-  if (op.type == nullptr || std::ranges::none_of(operands, is_whole) || takes(op, args, types)) {
-    return;
-  }
-  const std::optional<DType> dtype = whole_dtype(op, args, operands, types);
-  std::vector<TensorType> cast = dtype ? whole_as(*dtype, operands, types) : types;
-  for (std::size_t i = 0; dtype && i < ids.size(); ++i) {
-    std::swap(cast[i], types[i]);  // as written, if the operation takes it so
-    if (is_whole(operands[i]) && !takes(op, args, cast)) {
-      std::swap(cast[i], types[i]);
-      ids[i] = as_dtype(units, ids[i], *dtype);
-    }
-  }
 }
 
 // A check writes no files. What the program will read of those that it writes is known all the
@@ -302,6 +228,9 @@ Value apply_op(Units& units, const OpDef& op, std::span<const Operand> operands,
   }
   if (std::optional<Value> value = on_host(units.report, op, operands, args, span)) {
     return *value;
+  }
+  if (refuses_whole_start(units, op, args, operands, span)) {
+    return unknown();
   }
   const DType numbers = dtype_for_numbers(op, operands, args);
   std::vector<ValueId> ids;
