@@ -1,5 +1,7 @@
 // concat and stack: several tensors as one, along a dim of theirs or a new one.
 
+#include <algorithm>
+
 #include "ir/rewrite/autodiff.h"
 #include "stdlib/ops/move/cut.h"
 #include "stdlib/ops/ops.h"
@@ -28,35 +30,91 @@ bool check_joinable(const OpCall& call, std::string_view except, DiagSink& diags
   return check_same_dtype(call, 0, diags);
 }
 
+// What an operand calls the dim that is joined: `over`, or where none has that, the one dim of its
+// own beside those that all have alike. Nullopt: it has no such dim, or several.
+std::optional<std::string> joined_dim(const OpCall& call, std::size_t operand) {
+  const std::string over = dim_arg(call.args, "over").name;
+  const auto has = [](const std::string& name, std::int64_t size) {
+    return [name, size](const TensorType& type) {
+      const Dim* dim = type.shape.find(name);
+      return dim != nullptr && (size == 0 || dim->size == size);
+    };
+  };
+  if (std::ranges::any_of(call.operands, has(over, 0))) {
+    return call.operands[operand].shape.find(over) == nullptr ? std::nullopt : std::optional(over);
+  }
+  std::vector<std::string> own;
+  for (const Dim& dim : call.operands[operand].shape.dims()) {
+    if (!std::ranges::all_of(call.operands, has(dim.name, dim.size))) {
+      own.push_back(dim.name);
+    }
+  }
+  return own.size() == 1 ? std::optional(own.front()) : std::nullopt;
+}
+
+// The call with the joined dims called as the result's. Requires: each operand has one.
+OpCall called_alike(const OpCall& call) {
+  const std::string over = dim_arg(call.args, "over").name;
+  OpCall alike = call;
+  for (std::size_t i = 0; i < call.operands.size(); ++i) {
+    const std::string own = *joined_dim(call, i);
+    std::vector<Dim> dims(call.operands[i].shape.dims().begin(),
+                          call.operands[i].shape.dims().end());
+    for (Dim& dim : dims) {
+      dim.name = dim.name == own ? over : dim.name;
+    }
+    alike.operands[i].shape = Shape(std::move(dims));
+  }
+  return alike;
+}
+
+bool check_joined(const OpCall& call, DiagSink& diags) {
+  const std::string over = dim_arg(call.args, "over").name;
+  for (std::size_t i = 0; i < call.operands.size(); ++i) {
+    if (!joined_dim(call, i)) {
+      diags.error(DiagKind::kDimMissing, call.span_of(i),
+                  spelled(call) + " over " + in_backticks(over) + ", which is not in " +
+                      to_string(call.operands[i].shape) + "; `rename(…, dim -> " + over +
+                      ")` says which of its dims is joined");
+      return false;
+    }
+  }
+  return true;
+}
+
 std::optional<TensorType> concat_type(OpCall& call, DiagSink& diags) {
   const std::string over = dim_arg(call.args, "over").name;
-  std::int64_t size = 0;
-  for (std::size_t i = 0; i < call.operands.size(); ++i) {
-    const std::optional<Dim> dim = find_dim(call, i, over, diags);
-    if (!dim) {
-      return std::nullopt;
-    }
-    size += dim->size;
-  }
-  if (!check_joinable(call, over, diags)) {
+  if (!check_joined(call, diags)) {
     return std::nullopt;
   }
-  const TensorType& first = call.operands[0];
+  OpCall alike = called_alike(call);
+  if (!check_joinable(alike, over, diags)) {
+    return std::nullopt;
+  }
+  std::int64_t size = 0;
+  for (const TensorType& operand : alike.operands) {
+    size += operand.shape.find(over)->size;
+  }
+  const bool is_new = !call.operands.empty() && call.operands[0].shape.find(over) == nullptr;
+  if (is_new && !fit_new_dim(alike, "over", size, diags)) {
+    return std::nullopt;
+  }
+  const TensorType& first = alike.operands[0];
   return result_type(call, first.dtype, first.shape.resized(over, size), diags);
 }
 
-CutDim concat_along(const OpCall& call) {
-  const std::string over = dim_arg(call.args, "over").name;
-  return {.operand = over, .result = over};
+CutDim concat_along(const OpCall& call, std::size_t operand) {
+  return {.operand = *joined_dim(call, operand), .result = dim_arg(call.args, "over").name};
 }
 
 // A rank reads of each operand what lies in its block of the result.
 IterationSpace concat_space(const OpCall& call) {
-  IterationSpace space = kept_space(call);
+  const OpCall alike = called_alike(call);
+  IterationSpace space = kept_space(alike);
   const std::string over = dim_arg(call.args, "over").name;
   std::int64_t begin = 0;
-  for (std::size_t i = 0; i < call.operands.size(); ++i) {
-    const Shape& shape = call.operands[i].shape;
+  for (std::size_t i = 0; i < alike.operands.size(); ++i) {
+    const Shape& shape = alike.operands[i].shape;
     const std::size_t dim = shape.index_of(over).value();
     space.windows.push_back({.operand = i, .dim = dim, .offset = -begin});
     begin += shape[dim].size;
@@ -65,10 +123,10 @@ IterationSpace concat_space(const OpCall& call) {
 }
 
 void concat_kernel(const KernelCall& call) {
-  const CutDim cut = concat_along(call.call);
-  const Interval want = extent_of(call.out, cut.result);
   std::int64_t begin = 0;
   for (std::size_t i = 0; i < call.in.size(); ++i) {
+    const CutDim cut = concat_along(call.call, i);
+    const Interval want = extent_of(call.out, cut.result);
     const Interval have = extent_of(call.in[i], cut.operand);
     const std::int64_t first = begin + have.begin;
     const Interval meet = intersection({.begin = first, .extent = have.extent}, want);
@@ -79,18 +137,26 @@ void concat_kernel(const KernelCall& call) {
 }
 
 void concat_grad(GradBuilder& b) {
-  const Dim over = dim_arg(b.args(), "over");
+  OpCall call;
+  for (std::size_t i = 0; i < b.arity(); ++i) {
+    call.operands.push_back(b.type_of(b.operand(i)));
+  }
+  call.args = b.args();
   std::int64_t begin = 0;
   for (std::size_t i = 0; i < b.arity(); ++i) {
-    const std::int64_t end = begin + b.type_of(b.operand(i)).shape.find(over.name)->size;
+    const CutDim cut = concat_along(call, i);
+    const Dim own = *call.operands[i].shape.find(cut.operand);
     if (b.wants(i)) {
       OpArgs part;
-      part.set("dim", one_dim(over));
+      part.set("dim", one_dim({.name = cut.result, .size = own.size}));
       part.set("begin", begin);
-      part.set("end", end);
+      part.set("end", begin + own.size);
+      if (cut.operand != cut.result) {
+        part.set("to", one_dim(own));
+      }
       b.add_to(i, b.emit("slice", {b.upstream()}, part));
     }
-    begin = end;
+    begin += own.size;
   }
 }
 
@@ -141,10 +207,14 @@ const OpDef kConcat{
     .family = "indexing",
     .params = {{.name = "x", .kind = ParamKind::kTensors, .help = "the tensors, as a list"},
                {.name = "over", .kind = ParamKind::kDim, .help = "the dim that adds up"}},
-    .shape_rule = "the dims of the first, with `over` as long as all together",
+    .shape_rule =
+        "the dims of the first, with `over` as long as all together; where none has `over`, it "
+        "takes the place of the one dim that each has for itself",
     .example = R"(dim batch = 2, io = 3
 let x = ones([batch, io])
 print concat([x, 2 * x, x[io: 0..1]], over = io)
+dim left = 1, right = 2, both = left + right
+print concat([ones([batch, left]), zeros([batch, right])], over = both)
 )",
     .type = concat_type,
     .space = concat_space,
