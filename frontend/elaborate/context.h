@@ -45,7 +45,8 @@ struct Control {
   // That the function running now gives itself, and what its names stand for.
   const ast::Gradient* gradient = nullptr;
   std::shared_ptr<Scope> gradient_scope = {};
-  bool may_leave = false;  // a check does not know whether a `break` or `continue` is reached
+  std::uint64_t stops = 0;  // how often an `assert` has ended a function, and its callers with it
+  bool may_leave = false;   // a check does not know whether a `break` or `continue` is reached
 };
 
 struct Context {

@@ -133,14 +133,12 @@ void run_print(Context& c, const ast::Print& print, SourceSpan span) {
   }
 }
 
-Flow run_assert(Context& c, const ast::Assert& assertion, SourceSpan span) {
+void run_assert(Context& c, const ast::Assert& assertion, SourceSpan span) {
   if (c.units.at_top_level()) {
     assert_now(c, assertion);
   } else if (!assert_in_unit(c, assertion, span)) {
-    c.control.result = unknown();
-    return Flow::kReturn;
+    ++c.control.stops;
   }
-  return Flow::kNext;
 }
 
 }  // namespace mtf::host

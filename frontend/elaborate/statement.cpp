@@ -267,7 +267,7 @@ Flow run_statement(Context& c, const ast::Stmt& statement) {
         }
       },
       [&](const ast::Print& print) { run_print(c, print, span); },
-      [&](const ast::Assert& assertion) { flow = run_assert(c, assertion, span); },
+      [&](const ast::Assert& assertion) { run_assert(c, assertion, span); },
       [&](const ast::Minimize& minimize) { run_minimize(c, minimize, span); },
       [&](const ast::Checkpoint& checkpoint) { run_checkpoint(c, checkpoint, span); },
       [&](const ast::WithLayout& with) { flow = run_with_layout(c, with); },
@@ -289,7 +289,12 @@ Flow run_statements(Context& c, std::span<const ast::Stmt> statements) {
     if (!may_go_on(c.limits, c.units, statement.span)) {
       return Flow::kEnd;
     }
+    const std::uint64_t stops = c.control.stops;
     const Flow flow = run_statement(c, statement);
+    if (c.control.stops > stops && !c.units.at_top_level()) {
+      c.control.result = unknown();
+      return Flow::kReturn;
+    }
     if (flow != Flow::kNext) {
       return flow;
     }

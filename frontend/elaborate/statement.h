@@ -30,7 +30,7 @@ enum class Flow : std::uint8_t {
 
 // output.cpp
 void run_print(Context& c, const ast::Print& print, SourceSpan span);
-[[nodiscard]] Flow run_assert(Context& c, const ast::Assert& assertion, SourceSpan span);
+void run_assert(Context& c, const ast::Assert& assertion, SourceSpan span);
 
 // host/checkpoint.cpp
 void run_checkpoint(Context& c, const ast::Checkpoint& checkpoint, SourceSpan span);
