@@ -118,9 +118,17 @@ std::vector<std::string> left_over(const RestoreRequest& request, const Checkpoi
              return known.contains(taker);
            });
   });
-  std::ranges::stable_partition(
-      names, [&](const std::string& name) { return !is_below_another(file, name); });
+  std::stable_partition(names.begin(), names.end(),
+                        [&](const std::string& name) { return !is_below_another(file, name); });
   return names;
+}
+
+// The same of what the request names; where that is nothing, the file may call all of it otherwise.
+std::vector<std::string> not_taken(const RestoreRequest& request, const CheckpointFile& file,
+                                   std::span<const Variable> variables) {
+  std::vector<std::string> names = left_over(request, file, variables);
+  const RestoreRequest all{.path = {}, .globs = {}, .sources = {}, .span = {}};
+  return names.empty() ? left_over(all, file, {}) : names;
 }
 
 std::string shortened(std::vector<std::string> names) {
@@ -138,6 +146,11 @@ std::string shortened(std::vector<std::string> names) {
 
 std::string counted(std::size_t count, std::string_view what) {
   return count_text(static_cast<std::int64_t>(count), what);
+}
+
+std::string not_in_file(const std::string& name, const std::string& variable) {
+  return in_backticks(name) + (name == variable ? "" : ", for " + in_backticks(variable) + ",") +
+         " is not in the file";
 }
 
 // `instead`: what the file has for params whose names are not like any of them.
@@ -213,7 +226,7 @@ bool compare(const RestoreRequest& request, const CheckpointFile& file,
              std::span<const Variable> variables, DiagSink& diags) {
   std::vector<Note> missing;
   std::vector<Note> others;
-  std::vector<std::string> free = left_over(request, file, variables);
+  const std::vector<std::string> free = not_taken(request, file, variables);
   bool are_alike = true;
   for (const Variable& variable : variables) {
     if (!request.names(variable.path)) {
@@ -225,20 +238,13 @@ bool compare(const RestoreRequest& request, const CheckpointFile& file,
     if (!is_there && variable.trained) {
       const std::string meant = host::suggest(name, free).text;
       are_alike = are_alike && !meant.empty();
-      missing.push_back(
-          {.span = variable.span,
-           .text = in_backticks(name) +
-                   (name == variable.path ? "" : ", for " + in_backticks(variable.path) + ",") +
-                   " is not in the file" + meant});
+      missing.push_back({.span = variable.span, .text = not_in_file(name, variable.path) + meant});
     } else if (!text.empty()) {
       others.push_back({.span = variable.span, .text = std::move(text)});
     }
   }
   if (missing.empty() && others.empty()) {
     return true;
-  }
-  if (free.empty()) {  // of what it names; the file may call that otherwise
-    free = left_over({.path = {}, .globs = {}, .sources = {}, .span = {}}, file, {});
   }
   report_misfits(request, std::move(missing), others, are_alike ? std::vector<std::string>() : free,
                  diags);

@@ -133,9 +133,9 @@ std::optional<std::string> path_of(Context& c, const ast::Checkpoint& checkpoint
     report_no_path(
         c, checkpoint,
         "what declares `" + meant +
-            (checkpoint.restore ? "/*`; `restore \"net.safetensors\" as \"" + meant +
-                                      "/*\"` reads these variables from one"
-                                : "/*`; `save \"net.safetensors\"` writes every variable to one"));
+            (checkpoint.restore ? R"(/*`; `restore "net.safetensors" as ")" + meant +
+                                      R"(/*"` reads these variables from one)"
+                                : R"(/*`; `save "net.safetensors"` writes every variable to one)"));
     return std::nullopt;
   }
   const Value value = compute(c, checkpoint.path);
