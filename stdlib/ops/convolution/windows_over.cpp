@@ -135,6 +135,25 @@ std::optional<std::vector<std::int64_t>> ints_for(const OpCall& call, std::strin
   return check_range(call, name, given, least, diags) ? std::optional(given) : std::nullopt;
 }
 
+namespace {
+
+// Windows are named by the dim of the first operand; what has its place in the result is easily
+// taken for it.
+std::optional<Dim> find_window(const OpCall& call, const std::string& name, DiagSink& diags) {
+  const auto* to = call.args.get<Shape>("to");
+  const Shape& shape = call.operands[0].shape;
+  if (to == nullptr || !to->has(name) || shape.has(name)) {
+    return find_dim(call, 0, name, diags);
+  }
+  diags.error(DiagKind::kDimMissing, call.span_of(0),
+              "`window` of " + spelled(call) + " names " + in_backticks(name) +
+                  ", which is not in " + to_string(shape) +
+                  "; the dim there that it takes the place of is meant");
+  return std::nullopt;
+}
+
+}  // namespace
+
 std::optional<WindowAxes> window_axes(const OpCall& call, bool up, DiagSink& diags) {
   const std::vector<Dim> window = *call.args.get<std::vector<Dim>>("window");
   const auto stride = ints_for(call, "stride", window.size(), 1, 1, diags);
@@ -148,7 +167,7 @@ std::optional<WindowAxes> window_axes(const OpCall& call, bool up, DiagSink& dia
   }
   WindowAxes axes;
   for (std::size_t i = 0; i < window.size(); ++i) {
-    const std::optional<Dim> dim = find_dim(call, 0, window[i].name, diags);
+    const std::optional<Dim> dim = find_window(call, window[i].name, diags);
     if (!dim) {
       return std::nullopt;
     }
