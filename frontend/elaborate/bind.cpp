@@ -35,18 +35,18 @@ struct OtherWord {
   std::string_view here;
 };
 constexpr std::array<OtherWord, 13> kOtherWords{{{.theirs = "p", .here = "rate"},
-                                                {.theirs = "shift", .here = "by"},
-                                                {.theirs = "shifts", .here = "by"},
-                                                {.theirs = "reps", .here = "times"},
-                                                {.theirs = "repeats", .here = "times"},
-                                                {.theirs = "before", .here = "begin"},
-                                                {.theirs = "min", .here = "low"},
-                                                {.theirs = "max", .here = "high"},
-                                                {.theirs = "over", .here = "window"},
-                                                {.theirs = "dim", .here = "window"},
-                                                {.theirs = "axis", .here = "window"},
-                                                {.theirs = "kernel", .here = "taps"},
-                                                {.theirs = "kernel_size", .here = "size"}}};
+                                                 {.theirs = "shift", .here = "by"},
+                                                 {.theirs = "shifts", .here = "by"},
+                                                 {.theirs = "reps", .here = "times"},
+                                                 {.theirs = "repeats", .here = "times"},
+                                                 {.theirs = "before", .here = "begin"},
+                                                 {.theirs = "min", .here = "low"},
+                                                 {.theirs = "max", .here = "high"},
+                                                 {.theirs = "over", .here = "window"},
+                                                 {.theirs = "dim", .here = "window"},
+                                                 {.theirs = "axis", .here = "window"},
+                                                 {.theirs = "kernel", .here = "taps"},
+                                                 {.theirs = "kernel_size", .here = "size"}}};
 
 struct Binder {
   Reporter& report;
