@@ -135,8 +135,8 @@ class Device {
   // the run is to end.
   virtual void expect_save(bool /*expected*/) {}
   [[nodiscard]] virtual bool wants_save() const { return false; }
-  // All statements of the program have run.
-  virtual void end(DiagSink& /*diags*/) {}
+  // All statements of the program have run; `failed`: not all of them to their end.
+  virtual void end(bool /*failed*/, DiagSink& /*diags*/) {}
 };
 
 // A device on which no tensor has a value: what is run on it is looked at, and nothing is computed.

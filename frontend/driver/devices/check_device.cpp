@@ -94,12 +94,12 @@ std::optional<std::string> CheckDevice::note_of(const RestoreRequest& request, D
   return note_in(request, request.path, /*may_be_missing=*/true, diags);
 }
 
-void CheckDevice::end(DiagSink& diags) {
+void CheckDevice::end(bool failed, DiagSink& diags) {
   for (const auto& [request, file] : restored_) {
-    if (file == nullptr) {
-      static_cast<void>(globs_are_known(request, variables_, diags));
-    } else {
+    if (file != nullptr && !failed) {
       compare_all(request, *file, variables_, diags);
+    } else if (file == nullptr || compare(request, *file, variables_, diags)) {
+      static_cast<void>(globs_are_known(request, variables_, failed, diags));
     }
   }
   variables_.clear();

@@ -34,7 +34,7 @@ class CheckDevice : public DryDevice {
   // What a file is for: the variables that the program has by its end, wherever it is restored.
   bool restore(const RestoreRequest& request, DiagSink& diags) override;
   std::optional<std::string> note_of(const RestoreRequest& request, DiagSink& diags) override;
-  void end(DiagSink& diags) override;
+  void end(bool failed, DiagSink& diags) override;
 
   // Lowers a unit, and records what does not fit; a unit that was seen before is not lowered again.
   void check(const Unit& unit, DiagSink& diags);

@@ -184,6 +184,16 @@ void report_misfits(const RestoreRequest& request, std::vector<Note> missing,
   diags.error(DiagKind::kFile, request.span, std::move(text), std::move(notes));
 }
 
+// What a glob that names none of these variables may have meant; "".
+std::string meant_by(const std::string& glob, const std::set<std::string>& paths) {
+  std::vector<std::string> known(paths.begin(), paths.end());
+  for (const std::string& path : paths) {
+    const std::size_t end = path.rfind('/');
+    known.push_back(end == std::string::npos ? path : path.substr(0, end) + "/*");
+  }
+  return host::suggest(glob, known).text;
+}
+
 }  // namespace
 
 Diag unreadable(const RestoreRequest& request, const std::string& problem) {
@@ -252,23 +262,22 @@ bool compare(const RestoreRequest& request, const CheckpointFile& file,
 }
 
 bool globs_are_known(const RestoreRequest& request, std::span<const Variable> variables,
-                     DiagSink& diags) {
+                     bool failed, DiagSink& diags) {
   const std::set<std::string> paths = paths_of(variables);
   for (const std::string& glob : request.globs) {
     const RestoreRequest one{.path = {}, .globs = {glob}, .cast = false, .span = {}};
     if (std::ranges::any_of(paths, [&](const std::string& path) { return one.names(path); })) {
       continue;
     }
-    std::vector<std::string> known(paths.begin(), paths.end());
-    for (const std::string& path : paths) {
-      const std::size_t end = path.rfind('/');
-      known.push_back(end == std::string::npos ? path : path.substr(0, end) + "/*");
+    const std::string meant = meant_by(glob, paths);
+    if (failed && meant.empty()) {
+      continue;
     }
-    const std::string suggested = host::suggest(glob, known).text;
+    const std::string all = shortened({paths.begin(), paths.end()});
     diags.error(DiagKind::kUnknownName, request.span,
-                "no variable is called " + in_backticks(glob) +
-                    (suggested.empty() ? "; there are " + shortened({paths.begin(), paths.end()})
-                                       : suggested));
+                paths.empty() ? "`restore` in a program that has no variables"
+                              : "no variable is called " + in_backticks(glob) +
+                                    (meant.empty() ? "; there are " + all : meant));
     return false;
   }
   return true;
@@ -276,7 +285,8 @@ bool globs_are_known(const RestoreRequest& request, std::span<const Variable> va
 
 void compare_all(const RestoreRequest& request, const CheckpointFile& file,
                  std::span<const Variable> variables, DiagSink& diags) {
-  if (!compare(request, file, variables, diags) || !globs_are_known(request, variables, diags)) {
+  if (!compare(request, file, variables, diags) ||
+      !globs_are_known(request, variables, false, diags)) {
     return;
   }
   std::vector<std::string> fresh;

@@ -29,9 +29,10 @@ std::optional<std::string> note_in(const RestoreRequest& request, const std::str
 // declared. False after it.
 bool compare(const RestoreRequest& request, const CheckpointFile& file,
              std::span<const Variable> variables, DiagSink& diags);
-// Whether each glob names a variable of the whole program; if not, an error.
+// Whether each glob names a variable of the whole program; if not, an error. `failed`: there may be
+// more variables than are known, so it is one only where a known one was meant.
 bool globs_are_known(const RestoreRequest& request, std::span<const Variable> variables,
-                     DiagSink& diags);
+                     bool failed, DiagSink& diags);
 // `compare` and this of a whole program's variables; with warnings of what is in one of the two
 // alone.
 void compare_all(const RestoreRequest& request, const CheckpointFile& file,

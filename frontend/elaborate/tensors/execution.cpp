@@ -96,7 +96,7 @@ bool Execution::expect_save(bool expected) {
 void Execution::end() {
   if (!is_dry()) {
     DiagSink diags;
-    device_.end(diags);
+    device_.end(report_.failures() > 0, diags);
     report_.forward(diags, false);
   }
 }
