@@ -9,18 +9,12 @@
 #include "ir/support/columns.h"
 #include "ir/support/diag.h"
 #include "ir/support/file.h"
+#include "ir/support/text/trimmed.h"
 
 namespace mtf {
 namespace {
 
 constexpr std::int64_t kMaxProgram = std::int64_t{1} << 26;
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t\r");
-  return begin == std::string_view::npos
-             ? std::string_view()
-             : text.substr(begin, text.find_last_not_of(" \t\r") + 1 - begin);
-}
 
 std::string_view uncommented_line(std::string_view line) {
   const std::string_view text = trimmed(line);

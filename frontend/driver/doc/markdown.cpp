@@ -7,16 +7,12 @@
 
 #include "frontend/report/html.h"
 #include "ir/support/source.h"
+#include "ir/support/text/trimmed.h"
 
 namespace mtf {
 namespace {
 
 constexpr std::string_view kFence = "```";
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = std::min(text.find_first_not_of(' '), text.size());
-  return text.substr(begin, text.find_last_not_of(' ') + 1 - begin);
-}
 
 // What `mark` encloses at the beginning of the text; nothing if it does not.
 std::optional<std::string_view> enclosed(std::string_view text, std::string_view mark) {
@@ -97,7 +93,7 @@ class Converter {
 
   void heading(std::string_view line) {
     const std::size_t level = std::min(line.find_first_not_of('#'), line.size());
-    const std::string_view text = trimmed(line.substr(level));
+    const std::string_view text = trimmed(line.substr(level), " ");
     const std::string tag = "h" + std::to_string(level);
     Heading found{
         .level = static_cast<int>(level), .text = plain(text), .anchor = anchor(text), .below = {}};
@@ -136,9 +132,9 @@ class Converter {
   }
 
   std::string paragraph() {
-    std::string text(trimmed(lines_[at_]));
+    std::string text(trimmed(lines_[at_], " "));
     for (++at_; at_ < lines_.size() && !ends_paragraph(); ++at_) {
-      text += "\n" + std::string(trimmed(lines_[at_]));
+      text += "\n" + std::string(trimmed(lines_[at_], " "));
     }
     return text;
   }
@@ -173,8 +169,8 @@ class Converter {
       in_code = in_code != (line[i] == '`');
       const bool escaped = i > 0 && line[i - 1] == '\\';
       if (line[i] == '|' && !in_code && !escaped) {
-        html += "<" + tag + ">" + inline_html(trimmed(line.substr(begin, i - begin))) + "</" + tag +
-                ">";
+        html += "<" + tag + ">" + inline_html(trimmed(line.substr(begin, i - begin), " ")) + "</" +
+                tag + ">";
         begin = i + 1;
       }
     }

@@ -4,14 +4,6 @@
 
 namespace mtf {
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r";
-  const std::size_t first = text.find_first_not_of(kBlank);
-  return first == std::string_view::npos
-             ? std::string_view()
-             : text.substr(first, text.find_last_not_of(kBlank) + 1 - first);
-}
-
 std::string_view without_quotes(std::string_view cell) {
   const std::string_view text = trimmed(cell);
   return text.size() >= 2 && text.front() == '"' && text.back() == '"'

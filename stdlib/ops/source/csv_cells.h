@@ -7,11 +7,12 @@
 #include <optional>
 #include <string_view>
 
+#include "ir/support/text/trimmed.h"
+
 namespace mtf {
 
 inline constexpr std::array<char, 4> kOtherSeparators{';', '\t', '|', ' '};  // besides the comma
 
-[[nodiscard]] std::string_view trimmed(std::string_view text);
 [[nodiscard]] std::string_view without_quotes(std::string_view cell);
 
 // The cells of a line, one after the other. Blanks between columns are as many as make them stand

@@ -5,6 +5,7 @@
 
 #include "frontend/driver/repl/repl.h"
 #include "ir/support/text/parse_number.h"
+#include "ir/support/text/trimmed.h"
 
 namespace mtf {
 namespace {
@@ -120,9 +121,7 @@ constexpr std::array kReplCommands = std::to_array<ReplCommand>({
 });
 
 std::string stripped(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t\r\n");
-  const std::size_t end = text.find_last_not_of(" \t\r\n");
-  return begin == std::string_view::npos ? "" : std::string(text.substr(begin, end - begin + 1));
+  return std::string(trimmed(text, " \t\r\n"));
 }
 
 const ReplCommand* repl_command(std::string_view name) {
