@@ -96,10 +96,10 @@ std::optional<std::string> CheckDevice::note_of(const RestoreRequest& request, D
 
 void CheckDevice::end(bool failed, DiagSink& diags) {
   for (const auto& [request, file] : restored_) {
-    if (file != nullptr && !failed) {
-      compare_all(request, *file, variables_, diags);
-    } else if (file == nullptr || compare(request, *file, variables_, diags)) {
-      static_cast<void>(globs_are_known(request, variables_, failed, diags));
+    const bool fits = (file == nullptr || compare(request, *file, variables_, diags)) &&
+                      globs_are_known(request, variables_, failed, diags);
+    if (fits && file != nullptr && !failed) {
+      warn_of_others(request, *file, variables_, diags);
     }
   }
   variables_.clear();

@@ -283,12 +283,8 @@ bool globs_are_known(const RestoreRequest& request, std::span<const Variable> va
   return true;
 }
 
-void compare_all(const RestoreRequest& request, const CheckpointFile& file,
-                 std::span<const Variable> variables, DiagSink& diags) {
-  if (!compare(request, file, variables, diags) ||
-      !globs_are_known(request, variables, false, diags)) {
-    return;
-  }
+void warn_of_others(const RestoreRequest& request, const CheckpointFile& file,
+                    std::span<const Variable> variables, DiagSink& diags) {
   std::vector<std::string> fresh;
   for (const Variable& variable : variables) {
     if (request.names(variable.path) && !has_value_for(request, file, variable.path)) {

@@ -33,9 +33,8 @@ bool compare(const RestoreRequest& request, const CheckpointFile& file,
 // more variables than are known, so it is one only where a known one was meant.
 bool globs_are_known(const RestoreRequest& request, std::span<const Variable> variables,
                      bool failed, DiagSink& diags);
-// `compare` and this of a whole program's variables; with warnings of what is in one of the two
-// alone.
-void compare_all(const RestoreRequest& request, const CheckpointFile& file,
-                 std::span<const Variable> variables, DiagSink& diags);
+// Warnings of what a file and the variables of the whole program do not share. Requires: they fit.
+void warn_of_others(const RestoreRequest& request, const CheckpointFile& file,
+                    std::span<const Variable> variables, DiagSink& diags);
 
 }  // namespace mtf

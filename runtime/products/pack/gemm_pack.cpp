@@ -238,16 +238,13 @@ void copy(const BFloat16* x, const Offsets& inner, const PackRange& range, float
   }
 }
 
-void copy_four(const float* from, float* to) {
-  _mm_storeu_ps(to, _mm_loadu_ps(from));
+template <typename S>
+void copy_four(const S* from, float* to) {
+  _mm_storeu_ps(to, load_four(from));
 }
 
 void copy_four(const double* from, double* to) {
   _mm256_storeu_pd(to, _mm256_loadu_pd(from));
-}
-
-void copy_four(const BFloat16* from, float* to) {
-  _mm_storeu_ps(to, load_four(from));
 }
 
 // Elements side by side, the last four of them perhaps partly again.
