@@ -219,13 +219,17 @@ int end_of_output(const Options& options, const Printed& printed, int status) {
   return kProgramError;
 }
 
-std::vector<std::string> line_here(const Options& options) {
+// `joined`: what the ranks say to both streams goes to one place, in the order in which they say
+// it.
+std::vector<std::string> line_here(const Options& options, bool joined) {
   std::error_code error;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
-  std::vector<std::string> line = mpirun_line(options, self.string(), slots_of_this_process());
-  if (options.color == ColorChoice::kAuto && color_mode(options) == ColorMode::kColor) {
+  std::vector<std::string> line =
+      mpirun_line(options, self.string(), slots_of_this_process(), joined);
+  const bool colors = color_mode(options) == ColorMode::kColor;
+  if (options.color == ColorChoice::kAuto && (colors || joined)) {
     const auto words = line.end() - static_cast<std::ptrdiff_t>(options.words.size());
-    line.insert(words + 1, {"--color", "always"});  // the ranks see a pipe, not this terminal
+    line.insert(words + 1, {"--color", colors ? "always" : "never"});  // they see mpirun's terminal
   }
   return line;
 }
@@ -264,7 +268,7 @@ pid_t start(std::vector<std::string> line, Streams streams) {
 }
 
 // Starts them and waits. `input`: what they read, -1 for what this process does.
-int status_of_ranks(const Options& options, std::vector<std::string> line, int input) {
+int status_of_ranks(const Options& options, std::vector<std::string> line, int input, bool joined) {
   // mpirun itself does not mind what it cannot write, and crashes where nobody reads it. On a
   // terminal all can be written.
   const bool through = options.json || isatty(STDOUT_FILENO) != 1;
@@ -272,7 +276,6 @@ int status_of_ranks(const Options& options, std::vector<std::string> line, int i
   if (through && pipe2(output.data(), O_CLOEXEC) != 0) {
     return cannot_start(options);
   }
-  const bool joined = through && !options.json && is_same_file(STDOUT_FILENO, STDERR_FILENO);
   const pid_t child = start(
       std::move(line), {.input = input, .output = output[1], .error = joined ? output[1] : -1});
   if (child < 0) {
@@ -299,7 +302,8 @@ int status_of_ranks(const Options& options, std::vector<std::string> line, int i
 }  // namespace
 
 int start_ranks(const Options& options) {
-  std::vector<std::string> line = line_here(options);
+  const bool joined = !options.json && is_same_file(STDOUT_FILENO, STDERR_FILENO);
+  std::vector<std::string> line = line_here(options, joined);
   if (options.verbose) {
     std::fprintf(stderr, "mtf: %s\n", shell_line(line).c_str());
   }
@@ -317,7 +321,7 @@ int start_ranks(const Options& options) {
       return cannot_start(options);
     }
   }
-  return status_of_ranks(options, std::move(line), input == nullptr ? -1 : fileno(input));
+  return status_of_ranks(options, std::move(line), input == nullptr ? -1 : fileno(input), joined);
 }
 
 pid_t start_mpirun(const Options& options, int output) {
@@ -325,8 +329,8 @@ pid_t start_mpirun(const Options& options, int output) {
   if (nothing < 0) {
     return -1;
   }
-  const pid_t child =
-      start(line_here(options), {.input = nothing, .output = output, .error = output});
+  const pid_t child = start(line_here(options, /*joined=*/true),
+                            {.input = nothing, .output = output, .error = output});
   const int problem = errno;
   close(nothing);
   errno = problem;

@@ -6,13 +6,18 @@ import json
 import os
 import pathlib
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
+import time
+
+from processes import ranks_of
 
 MESH = "mesh line = [x: 2]\nlayout whole on line { }\n"
 LINES = MESH + 'for i in 0..30000 { print "line {i}" }\nappend("done", "all")\n'
 WRONG = MESH + 'print 1\nassert close(ones([a: 2]), 2), "no"\n'
+SLOW = MESH + 'print 0\nvar i = 0\nwhile i < 300_000 { i = i + 1 }\n' + WRONG.removeprefix(MESH)
 UNWRITTEN = "mtf: standard output cannot be written\n"
 
 
@@ -24,7 +29,7 @@ def check(found, wanted, what):
 def main():
     mtf = str(pathlib.Path(sys.argv[1]).resolve())
     with tempfile.TemporaryDirectory() as folder:
-        for name, text in ("lines", LINES), ("wrong", WRONG):
+        for name, text in ("lines", LINES), ("wrong", WRONG), ("slow", SLOW):
             pathlib.Path(folder, name + ".mtf").write_text(text, encoding="utf-8")
 
         def started(name, *options, **streams):
@@ -49,6 +54,17 @@ def main():
         run = started("wrong", stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         said = run.communicate(timeout=120)[0].splitlines()
         check((run.returncode, said[:2]), (1, ["1", "wrong.mtf:4:8: error: no [assertion]"]), "one pipe")
+
+        # Also where mpirun has not looked for a while, and finds both streams full.
+        for _ in range(3):
+            run = started("slow", stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            check(run.stdout.readline(), "0\n", "its beginning")
+            mpirun = ranks_of(run.pid)[0]
+            os.kill(mpirun, signal.SIGSTOP)
+            time.sleep(1)
+            os.kill(mpirun, signal.SIGCONT)
+            said = run.communicate(timeout=120)[0].splitlines()
+            check((run.returncode, said[:2]), (1, ["1", "slow.mtf:7:8: error: no [assertion]"]), "a late mpirun")
 
         # No file can be opened but the three that there are, so no pipe to the ranks.
         def starved(*options):

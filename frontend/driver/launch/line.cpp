@@ -27,12 +27,15 @@ std::string shell_line(const std::vector<std::string>& line) {
 }
 
 std::vector<std::string> mpirun_line(const Options& options, const std::string& executable,
-                                     long slots) {
+                                     long slots, bool joined) {
   // Ranks share the cores by themselves; binding would give a rank's threads one core.
   std::vector<std::string> line = {"mpirun", "-q", "--bind-to",
                                    "none",   "-n", std::to_string(options.ranks)};
   if (options.ranks > slots) {
     line.emplace_back("--oversubscribe");
+  }
+  if (joined) {
+    line.insert(line.end(), {"--mca", "iof_base_redirect_app_stderr_to_stdout", "1"});
   }
   line.push_back(executable);
   line.insert(line.end(), options.words.begin(), options.words.end());

@@ -143,6 +143,8 @@ TEST_CASE("the mpirun line has all words but -n, and room for more ranks than co
         std::vector<std::string>{"mpirun", "-q", "--bind-to", "none", "-n", "4", "/bin/mtf", "run",
                                  "a b.mtf", "--layout", "both"});
   CHECK(mpirun_line(options, "/bin/mtf", 2)[6] == "--oversubscribe");
+  CHECK(mpirun_line(options, "/bin/mtf", 8, /*joined=*/true)[7] ==
+        "iof_base_redirect_app_stderr_to_stdout");
 }
 
 TEST_CASE("a program that does not fit names its largest tensor") {
