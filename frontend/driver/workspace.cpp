@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "frontend/driver/calibrate/measured_profile.h"
+#include "frontend/driver/commands.h"
 #include "frontend/driver/progress.h"
 #include "frontend/driver/stdlib_modules.h"
 #include "frontend/parse/parse.h"
@@ -306,11 +307,11 @@ int show_usage_error(const std::string& text, bool json) {
       kUsageError, json);
 }
 
-void say_interrupted(Workspace& workspace, const Interrupted& interrupted,
-                     const std::string& last_step, Outcome& outcome) {
+void say_interrupted(Workspace& workspace, const Interrupted& interrupted, const std::string& where,
+                     Outcome& outcome) {
   const std::string& saved = interrupted.saved;
-  const std::string text = "interrupted" + (last_step.empty() ? "" : " after " + last_step) +
-                           (saved.empty() ? "" : "; " + in_backticks(saved) + " is saved");
+  const std::string text =
+      "interrupted" + where + (saved.empty() ? "" : "; " + in_backticks(saved) + " is saved");
   outcome.status = interrupted.status;
   workspace.remarks.push_back({.slug = "interrupted", .text = text});
   outcome.message += "mtf: " + text + "\n";

@@ -143,9 +143,9 @@ void flush_output(Outcome& outcome);
 [[nodiscard]] int show_alone(const std::string& text, int status, bool json = false);
 [[nodiscard]] int show_usage_error(const std::string& text, bool json);
 
-// "mtf: interrupted after step 3; `x.safetensors` is saved". `last_step`: "" where there is none.
-void say_interrupted(Workspace& workspace, const Interrupted& interrupted,
-                     const std::string& last_step, Outcome& outcome);
+// "mtf: interrupted after step 3; `x.safetensors` is saved". `where`: " after step 3", or empty.
+void say_interrupted(Workspace& workspace, const Interrupted& interrupted, const std::string& where,
+                     Outcome& outcome);
 
 // Runs `body`; what it throws becomes the outcome, a `Failure` as an ordinary diagnostic.
 [[nodiscard]] Outcome guarded(Workspace& workspace, const std::function<Outcome()>& body);

@@ -48,7 +48,7 @@ void note(int signal) {
 }
 
 // The largest of each number on any rank.
-using Numbers = std::array<double, 3>;
+using Numbers = std::array<double, 4>;
 Numbers largest(Communicator& communicator, const Numbers& mine) {
   const Group& all = communicator.group(all_in_line(communicator.ranks()), {0});
   const std::array<const void*, 1> in = {mine.data()};
@@ -144,30 +144,35 @@ Interruption::Heard Interruption::of_any_rank(Communicator& communicator, Heard 
     return mine;
   }
   const auto now = Clock::now();
-  const auto [signal, late, longest] = largest(
-      communicator,
-      {static_cast<double>(mine.signal), mine.is_late ? 1.0 : 0.0, seconds_between(asked_, now)});
+  const auto [signal, late, in_run, longest] =
+      largest(communicator, {static_cast<double>(mine.signal), mine.is_late ? 1.0 : 0.0,
+                             mine.in_run, seconds_between(asked_, now)});
   until_ = std::min(since_ * kAsked / std::max(longest, 1e-9), since_ * kMostGrowth);
   since_ = 0;
   in_run_ = 0;
   asked_ = now;
-  return {.signal = static_cast<int>(signal), .is_late = late > 0};
+  return {.signal = static_cast<int>(signal), .is_late = late > 0, .in_run = in_run};
 }
 
-bool Interruption::stop(Communicator& communicator, bool saves_soon, bool is_late) {
-  if (waiting_ != 0) {
-    if (!saves_soon) {
-      throw Interrupted{.status = waiting_};
-    }
+void Interruption::end_with(int status, bool now) {
+  waiting_ = now ? 0 : status;
+  if (now) {
+    throw Interrupted{.status = status};
+  }
+}
+
+bool Interruption::stop(Communicator& communicator, bool saves_soon, Heard mine) {
+  if (waiting_ != 0 && saves_soon) {
     return false;
   }
-  const Heard heard = of_any_rank(communicator, {.signal = noted, .is_late = is_late});
-  if (heard.is_late || heard.signal == 0) {
-    return heard.is_late;
+  const bool asks = waiting_ == 0 || mine.in_run < kEver;
+  const Heard heard = asks ? of_any_rank(communicator, mine) : mine;
+  if (heard.is_late) {
+    return true;
   }
-  waiting_ = kSignalled + (heard.signal == SIGUSR1 ? SIGINT : heard.signal);
-  if (!saves_soon) {
-    throw Interrupted{.status = std::exchange(waiting_, 0)};
+  if (heard.signal != 0 || waiting_ != 0) {
+    const int signal = heard.signal == SIGUSR1 ? SIGINT : heard.signal;
+    end_with(waiting_ != 0 ? waiting_ : kSignalled + signal, !saves_soon && heard.in_run >= kAsked);
   }
   return false;
 }
@@ -175,7 +180,7 @@ bool Interruption::stop(Communicator& communicator, bool saves_soon, bool is_lat
 void Interruption::between_steps(Communicator& communicator, bool saves_soon) {
   since_ += kStepWork;
   if (waiting_ != 0 || communicator.has_all_ranks() || since_ >= until_) {
-    stop(communicator, saves_soon, /*is_late=*/false);
+    stop(communicator, saves_soon, {.signal = noted});
   }
 }
 
@@ -201,8 +206,16 @@ void Interruption::before_step(Communicator& communicator, const SpmdProgram& pr
   last_step_ = place_of(program, step);
   since_ += work + kStepWork;
   in_run_ += work + kStepWork;
-  if (asks_in_run(communicator) &&
-      stop(communicator, saves_soon, deadline_ && Clock::now() > *deadline_)) {
+  if (!asks_in_run(communicator)) {
+    return;
+  }
+  const auto now = Clock::now();
+  const double in_run = seconds_between(begun_, now);
+  const bool is_noted_anyway = communicator.has_all_ranks() && in_run < kAsked;
+  if (stop(communicator, saves_soon,
+           {.signal = is_noted_anyway ? 0 : noted,
+            .is_late = deadline_ && now > *deadline_,
+            .in_run = in_run})) {
     throw time_is_over(place_in(program, step));
   }
 }

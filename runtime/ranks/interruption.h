@@ -64,8 +64,8 @@ class Interruption {
   // The same before a statement of the host, at which all ranks are.
   void before_statement(Communicator& communicator);
   // The same inside of a run, before a step of so much work, which is on all ranks the same: flops,
-  // or what takes as long. A run ends there only if it goes on for long. Throws a `Failure` if a
-  // rank is behind the deadline.
+  // or what takes as long. A run ends there only if it has gone on for long; one that has not, ends
+  // what comes after it. Throws a `Failure` if a rank is behind the deadline.
   void before_step(Communicator& communicator, const SpmdProgram& program, std::size_t step,
                    double work, bool saves_soon);
   // Whether it goes on for that alone.
@@ -74,17 +74,22 @@ class Interruption {
   [[nodiscard]] SourceSpan last_step() const { return last_step_; }
 
  private:
+  // What a rank knows, or any of them.
   struct Heard {
     int signal = 0;
-    bool is_late = false;
+    bool is_late = false;   // behind the deadline
+    double in_run = kEver;  // seconds, since the run in progress began
   };
+  static constexpr double kEver = 1e9;  // between two runs it is time in any case
 
   [[nodiscard]] Heard of_any_rank(Communicator& communicator, Heard mine);
   void between_steps(Communicator& communicator, bool saves_soon);
   // Whether it is time to.
   [[nodiscard]] bool asks_in_run(const Communicator& communicator) const;
-  // Whether a rank is behind the deadline, as this one is if `is_late`.
-  bool stop(Communicator& communicator, bool saves_soon, bool is_late);
+  // Throws `Interrupted`, or notes what to end with later.
+  void end_with(int status, bool now);
+  // Whether a rank is behind the deadline.
+  bool stop(Communicator& communicator, bool saves_soon, Heard mine);
 
   std::optional<Clock::time_point> deadline_;
   int waiting_ = 0;    // the status to end with, if nothing is saved

@@ -126,14 +126,18 @@ std::optional<Interrupted> run_until_interrupted(Session& session, ast::File tre
   return std::nullopt;
 }
 
-// What an interrupted run has done, and what of it is lost.
+// Where a run was interrupted, and what of it is lost: " after step 3 (call 4 of `train`), within
+// step 0 (call 1 of `test`); nothing was saved".
 std::string done_by(const ExecuteDevice& device, const Session& session) {
   const std::string& last = device.last_step();
+  const std::string& within = device.running_step();
   const std::string& saved = device.saved_step();
+  std::string text = last.empty() ? "" : " after " + last;
+  text += within.empty() ? "" : (text.empty() ? " within " : ", within ") + within;
   if (last.empty() || last == saved || !session.has_save()) {
-    return last;
+    return text;
   }
-  return last + "; nothing was saved" + (saved.empty() ? "" : " since " + saved);
+  return text + "; nothing was saved" + (saved.empty() ? "" : " since " + saved);
 }
 
 void warn_of_run(Workspace& workspace, const DiagSink& diags, const Communicator* world) {
@@ -204,9 +208,10 @@ Outcome execute(Workspace& workspace, FileId file, std::map<std::string, TensorT
   }
   Outcome outcome = outcome_of(workspace, diags);
   if (interrupted && outcome.status == kDone) {
-    say_interrupted(workspace, *interrupted,
-                    interrupted->saved.empty() ? done_by(device, session) : device.last_step(),
-                    outcome);
+    say_interrupted(
+        workspace, *interrupted,
+        interrupted->saved.empty() ? done_by(device, session) : " after " + device.last_step(),
+        outcome);
   }
   return outcome;
 }

@@ -312,13 +312,14 @@ std::optional<std::vector<RankTensor>> ExecuteDevice::execute(
   if (options_.timeline != nullptr) {
     options_.timeline->begin_run(compiled.timed);
   }
+  running_step_ = entry.empty() ? "" : step_text(entry, compiled.runs + 1);
   std::optional<std::vector<RankTensor>> outputs =
       executor_->run(*compiled.executable, inputs, updated, found, ahead);
   if (options_.timeline != nullptr) {
     options_.timeline->end_run();
   }
   ++compiled.runs;
-  const std::string step = entry.empty() ? "" : step_text(entry, compiled.runs);
+  const std::string step = std::exchange(running_step_, {});
   add_warnings(found, step, diags);
   if (!outputs) {
     return std::nullopt;

@@ -114,7 +114,9 @@ class ExecuteDevice final : public HoldingDevice {
   [[nodiscard]] Communicator* communicator() const { return communicator_; }
   // "step 36 (call 37 of `train_step`)": the entry that ran last; empty if none has.
   [[nodiscard]] const std::string& last_step() const { return last_step_; }
-  // And which one had run last when a checkpoint was written.
+  // The one that was broken off; empty if none was.
+  [[nodiscard]] const std::string& running_step() const { return running_step_; }
+  // The one that had run last when a checkpoint was written.
   [[nodiscard]] const std::string& saved_step() const { return saved_step_; }
   // Of programs, so far.
   [[nodiscard]] std::uint64_t runs() const { return runs_; }
@@ -245,6 +247,7 @@ class ExecuteDevice final : public HoldingDevice {
   std::map<std::string, Variable> known_;                    // ever declared; without programs
   std::vector<RankCounts> counts_;
   std::string last_step_;
+  std::string running_step_;
   std::string saved_step_;
   bool last_trains_ = false;                   // then no call that trains nothing is the last step
   std::map<std::string, std::int64_t> steps_;  // taken by each entry that trains
