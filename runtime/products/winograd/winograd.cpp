@@ -14,7 +14,9 @@
 #include "runtime/products/micro/gemm_kernel.h"
 #include "runtime/products/offsets.h"
 #include "runtime/products/winograd/taps.h"
+#include "runtime/products/winograd/tiles.h"
 #include "runtime/products/winograd/transforms.h"
+#include "runtime/products/winograd/turned.h"
 
 namespace mtf {
 namespace {
@@ -25,21 +27,8 @@ constexpr std::int64_t kWorthKernel = 64;       // for which it is transformed
 constexpr std::int64_t kKernelBytes = 1 << 24;  // transformed, that are kept for other groups
 constexpr std::int64_t kApart = 16;             // elements between what would displace one another
 constexpr int kMaxDepth = 64;                   // of the tree
-
-// What each tile of a side reads and makes.
-struct TileSide {
-  std::int64_t reads = 0;  // the first index of x
-  std::int64_t makes = 0;  // the first of its results, perhaps one before those that there are
-};
-
-TileSide tile_of(const WinogradSide& side, std::int64_t length, std::int64_t i) {
-  const std::int64_t makes = length * i - side.first % length;
-  return {.reads = side.reads + makes, .makes = makes};
-}
-
-std::int64_t tiles_of(const WinogradSide& side, std::int64_t length) {
-  return ceil_div(side.first % length + side.count, length);
-}
+constexpr std::int64_t kTurnedBytes = 1 << 14;  // of a line's elements: a part of the nearest cache
+constexpr std::int64_t kLongestLine = 16;  // tiles whose elements or results are turned at once
 
 }  // namespace
 
@@ -52,16 +41,15 @@ struct PreparedWinograd<S>::State {
   Winograd shape;
   const GemmKernel<float>& kernel;
   const WinogradTransforms<S>& transforms;
-  Offsets row_a;
-  Offsets row_out;
+  WinogradTiles<S> tiles;
   WinogradTaps<S> taps;
   Offsets col_out;
-  std::array<std::int64_t, 2> tiles = {};  // of the sides
   std::int64_t all_tiles = 0;
   std::int64_t in_group = 0;  // tiles
   std::int64_t leaf = 0;      // indices of a block
   std::int64_t strip = 0;     // tiles that a micro-kernel does
   std::int64_t width = 0;     // columns that it does
+  std::int64_t line = 0;      // tiles whose elements are turned at once
   int depth = 1;              // results that wait at any time
   bool keeps_kernel = false;  // transformed once for all groups
 
@@ -76,6 +64,11 @@ struct PreparedWinograd<S>::State {
   }
   [[nodiscard]] std::int64_t strips() const { return ceil_div(in_group, strip); }
   [[nodiscard]] std::int64_t results_size() const { return Tile::kResults * strip * width; }
+  [[nodiscard]] std::int64_t line_size() const { return Tile::kReads * cols_in(line) * leaf; }
+  // Of x that tiles in a line are made of.
+  [[nodiscard]] static std::int64_t cols_in(std::int64_t line) {
+    return Tile::kSide * (line - 1) + Tile::kReads;
+  }
 };
 
 template <typename S>
@@ -83,12 +76,10 @@ PreparedWinograd<S>::State::State(const Winograd& product, Cpu cpu)
     : shape(product),
       kernel(gemm_kernel(cpu.isa, float())),
       transforms(winograd_transforms(cpu.isa, S())),
-      row_a(offsets_of(product.rows, &GemmDim::a)),
-      row_out(offsets_of(product.rows, &GemmDim::out)),
+      tiles(product),
       taps(product, kernel.lanes * kGemmVectors),
       col_out(offsets_of(product.cols, &GemmDim::out)),
-      tiles({tiles_of(product.sides[0], Tile::kSide), tiles_of(product.sides[1], Tile::kSide)}),
-      all_tiles(row_a.size * tiles[0] * tiles[1]),
+      all_tiles(tiles.size()),
       leaf(product.inner.extent / product.inner.blocks),
       strip(kernel.rows),
       width(kernel.lanes * kGemmVectors) {
@@ -100,6 +91,10 @@ PreparedWinograd<S>::State::State(const Winograd& product, Cpu cpu)
       ceil_div(all_tiles, std::max(least, kGroupBytes / bytes / strip * strip));
   in_group = ceil_div(ceil_div(all_tiles, std::max<std::int64_t>(groups, 1)), strip) * strip;
   keeps_kernel = groups > 1 && is_kept;
+  const std::int64_t a_column =
+      Tile::kReads * std::max<std::int64_t>(leaf, 1) * static_cast<std::int64_t>(sizeof(float));
+  line = std::clamp<std::int64_t>((kTurnedBytes / a_column - Tile::kReads) / Tile::kSide + 1, 1,
+                                  kLongestLine);
   int waiting = 0;
   for (std::int64_t i = 0; i < blocks(); ++i) {
     depth = std::max(depth, ++waiting);
@@ -119,7 +114,7 @@ class PreparedWinograd<S>::Run {
         state.keeps_kernel ? state.kept_size() : Tile::kProducts * state.kernel_step();
     const std::int64_t products = Tile::kProducts * state.product_step();
     const std::int64_t results = state.depth * state.strips() * state.results_size();
-    const std::int64_t gathered = std::max(Tile::kProducts * state.leaf, state.taps.size());
+    const std::int64_t gathered = std::max(state.line_size(), state.taps.size());
     const std::int64_t total =
         elements + kernels + products + results + gathered + state.shape.inner.extent;
     elements_ =
@@ -145,79 +140,83 @@ class PreparedWinograd<S>::Run {
  private:
   using Tile = WinogradTile<S>;
   using Elements = std::array<const S*, Tile::kProducts>;
-
-  // A tile by its place in both sides and its row.
-  struct Place {
-    std::int64_t row = 0;
-    std::array<TileSide, 2> sides;
-  };
-
-  [[nodiscard]] Place place_of(std::int64_t tile) const {
-    const std::int64_t in_row = tile / state_.tiles[1];
-    return {.row = in_row / state_.tiles[0],
-            .sides = {tile_of(state_.shape.sides[0], Tile::kSide, in_row % state_.tiles[0]),
-                      tile_of(state_.shape.sides[1], Tile::kSide, tile % state_.tiles[1])}};
-  }
+  using Place = typename WinogradTiles<S>::Place;
 
   [[nodiscard]] float* elements_of(std::int64_t block) const {
     return elements_ + block * Tile::kProducts * state_.element_step();
   }
 
   void transform_elements() {
-    for (std::int64_t t = group_.begin; t < group_.end(); ++t) {
-      const Place place = place_of(t);
-      Elements from = {};
-      for (int i = 0; i < Tile::kProducts; ++i) {
-        from[at(i)] = element_at(place, i / Tile::kReads, i % Tile::kReads);
-      }
+    const bool lies_apart = state_.shape.inner.a != 1;
+    for (std::int64_t t = group_.begin; t < group_.end();) {
+      const std::int64_t left = std::min(state_.tiles.left_in_line(t), group_.end() - t);
+      const std::int64_t line = std::min(lies_apart ? state_.line : 1, left);
       for (std::int64_t block = 0; block < state_.blocks(); ++block) {
-        const bool gathers = state_.shape.inner.a != 1;
-        state_.transforms.elements(
-            {.from = gathers ? gather(from, block) : advanced(from, block * state_.leaf),
-             .count = state_.leaf,
-             .to = elements_of(block) + (t - group_.begin) * state_.leaf,
-             .step = state_.element_step()});
+        lies_apart ? transform_turned(t, line, block) : transform(t, block);
       }
+      t += line;
     }
   }
 
-  // null: there is none.
-  [[nodiscard]] const S* element_at(const Place& place, int i, int j) const {
-    const auto& [rows, cols] = state_.shape.sides;
-    const std::int64_t row = place.sides[0].reads + i;
-    const std::int64_t col = place.sides[1].reads + j;
-    if (row < 0 || row >= rows.extent || col < 0 || col >= cols.extent) {
-      return nullptr;
+  void transform(std::int64_t tile, std::int64_t block) {
+    const Place place = state_.tiles.place_of(tile);
+    const std::int64_t step = state_.shape.sides[1].a;
+    const Interval cols = state_.tiles.cols_of(place, Tile::kReads);
+    Elements from = {};
+    for (int i = 0; i < Tile::kReads; ++i) {
+      const S* const row = a_ + state_.tiles.row_at(place, i) + block * state_.leaf;
+      const bool is_there = state_.tiles.has_row(place, i);
+      point_at(row, is_there ? cols : Interval(), step, place.sides[1].reads,
+               from.data() + Tile::kReads * i);
     }
-    return a_ + state_.row_a.at(place.row) + row * rows.a + col * cols.a;
+    transform_into(from, tile, block);
   }
 
-  [[nodiscard]] Elements advanced(Elements from, std::int64_t by) const {
-    for (const S*& x : from) {
-      x = x == nullptr ? zeros() : x + by;
+  // Elements of tiles in a line, where those of a column of x lie apart.
+  void transform_turned(std::int64_t first, std::int64_t line, std::int64_t block) {
+    const Place place = state_.tiles.place_of(first);
+    const Interval cols = state_.tiles.cols_of(place, State::cols_in(line));
+    const GemmDim& inner = state_.shape.inner;
+    const std::int64_t along = state_.shape.sides[1].a;
+    S* const turned = reinterpret_cast<S*>(gathered_);
+    const std::int64_t row_size = State::cols_in(line) * state_.leaf;
+    for (int i = 0; i < Tile::kReads; ++i) {
+      if (state_.tiles.has_row(place, i)) {
+        TurnedElements<S>{.from = a_ + state_.tiles.row_at(place, i) + cols.begin * along +
+                                  block * state_.leaf * inner.a,
+                          .apart = inner.a,
+                          .along = along,
+                          .lanes = state_.leaf,
+                          .count = cols.extent}
+            .to(turned + i * row_size);
+      }
     }
-    return from;
+    for (std::int64_t t = 0; t < line; ++t) {
+      Elements from = {};
+      for (int i = 0; i < Tile::kReads; ++i) {
+        const S* const row = turned + i * row_size - cols.begin * state_.leaf;
+        const bool is_there = state_.tiles.has_row(place, i);
+        point_at(row, is_there ? cols : Interval(), state_.leaf,
+                 place.sides[1].reads + Tile::kSide * t, from.data() + Tile::kReads * i);
+      }
+      transform_into(from, first + t, block);
+    }
   }
 
-  [[nodiscard]] const S* zeros() const { return reinterpret_cast<const S*>(zeros_); }
-
-  // Copied, where a tile's elements do not lie side by side.
-  [[nodiscard]] Elements gather(Elements from, std::int64_t block) const {
-    const std::int64_t stride = state_.shape.inner.a;
-    S* to = reinterpret_cast<S*>(gathered_);
-    for (const S*& x : from) {
-      if (x == nullptr) {
-        x = zeros();
-        continue;
-      }
-      const S* first = x + block * state_.leaf * stride;
-      for (std::int64_t k = 0; k < state_.leaf; ++k) {
-        to[k] = first[k * stride];
-      }
-      x = to;
-      to += state_.leaf;
+  // At a tile's elements in a row: from column `first` on, those that there are `step` apart.
+  void point_at(const S* row, Interval cols, std::int64_t step, std::int64_t first,
+                const S** to) const {
+    for (std::int64_t col = first; col < first + Tile::kReads; ++col, ++to) {
+      *to = col >= cols.begin && col < cols.end() ? row + col * step
+                                                  : reinterpret_cast<const S*>(zeros_);
     }
-    return from;
+  }
+
+  void transform_into(const Elements& from, std::int64_t tile, std::int64_t block) {
+    state_.transforms.elements({.from = from,
+                                .count = state_.leaf,
+                                .to = elements_of(block) + (tile - group_.begin) * state_.leaf,
+                                .step = state_.element_step()});
   }
 
   // Of a block of the summed dim. Made for the first group, or just before each use.
@@ -301,39 +300,58 @@ class PreparedWinograd<S>::Run {
   }
 
   void write(std::int64_t panel) const {
-    for (std::int64_t t = 0; t < group_.extent; ++t) {
-      const Place place = place_of(group_.begin + t);
-      const std::int64_t strip = t / state_.strip;
-      const std::int64_t tiles = std::min(state_.strip, group_.extent - strip * state_.strip);
-      for (int i = 0; i < Tile::kResults; ++i) {
-        if (float* const to = result_at(place, i / Tile::kSide, i % Tile::kSide)) {
-          write_cols(results_of(0, strip) + (i * tiles + t % state_.strip) * state_.width,
-                     panel * state_.width, to);
+    const std::int64_t col = panel * state_.width;
+    const std::int64_t count = std::min(state_.width, state_.col_out.size - col);
+    const bool lies_apart = state_.col_out.run(col) < count && state_.shape.sides[1].out == 1;
+    for (std::int64_t t = 0; t < group_.extent;) {
+      const std::int64_t left =
+          std::min(state_.tiles.left_in_line(group_.begin + t), group_.extent - t);
+      const std::int64_t line = std::min(lies_apart ? kLongestLine : 1, left);
+      const Place place = state_.tiles.place_of(group_.begin + t);
+      for (int i = 0; i < Tile::kSide; ++i) {
+        if (state_.tiles.has_results(place, i)) {
+          write_line(place, i, from_to(t, t + line), from_to(col, col + count), lies_apart);
         }
       }
+      t += line;
     }
   }
 
-  void write_cols(const float* from, std::int64_t first, float* to) const {
-    const std::int64_t count = std::min(state_.width, state_.col_out.size - first);
-    if (state_.col_out.run(first) >= count) {
-      std::copy_n(from, count, to + state_.col_out.at(first));
+  // A row of results of tiles in a line.
+  void write_line(const Place& place, int i, Interval line, Interval cols, bool lies_apart) const {
+    std::array<const float*, kLongestLine* Tile::kSide> from = {};
+    const Interval there = state_.tiles.results_of(place, Tile::kSide * line.extent);
+    for (std::int64_t j = there.begin; j < there.end(); ++j) {
+      from[at(j)] = columns_of(line.begin + j / Tile::kSide, i * Tile::kSide + j % Tile::kSide);
+    }
+    if (lies_apart) {
+      TurnedResults{.places = std::span(from).subspan(at(there.begin), at(there.extent)),
+                    .count = cols.extent,
+                    .first = cols.begin,
+                    .cols = state_.col_out}
+          .to(out_ + state_.tiles.result_at(place, i, there.begin));
       return;
     }
-    for (std::int64_t j = 0; j < count; ++j) {
-      to[state_.col_out.at(first + j)] = from[j];
+    for (std::int64_t j = there.begin; j < there.end(); ++j) {
+      write_cols(from[at(j)], cols, out_ + state_.tiles.result_at(place, i, j));
     }
   }
 
-  // null: it is not this rank's.
-  [[nodiscard]] float* result_at(const Place& place, int i, int j) const {
-    const auto& [rows, cols] = state_.shape.sides;
-    const std::int64_t row = place.sides[0].makes + i;
-    const std::int64_t col = place.sides[1].makes + j;
-    if (row < 0 || row >= rows.count || col < 0 || col >= cols.count) {
-      return nullptr;
+  // Of a result of a tile of the group.
+  [[nodiscard]] const float* columns_of(std::int64_t tile, std::int64_t result) const {
+    const std::int64_t strip = tile / state_.strip;
+    const std::int64_t tiles = std::min(state_.strip, group_.extent - strip * state_.strip);
+    return results_of(0, strip) + (result * tiles + tile % state_.strip) * state_.width;
+  }
+
+  void write_cols(const float* from, Interval cols, float* to) const {
+    if (state_.col_out.run(cols.begin) >= cols.extent) {
+      std::copy_n(from, cols.extent, to + state_.col_out.at(cols.begin));
+      return;
     }
-    return out_ + state_.row_out.at(place.row) + row * rows.out + col * cols.out;
+    for (std::int64_t j = 0; j < cols.extent; ++j) {
+      to[state_.col_out.at(cols.begin + j)] = from[j];
+    }
   }
 
   const State& state_;

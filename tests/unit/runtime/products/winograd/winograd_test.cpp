@@ -57,7 +57,14 @@ const std::vector<Sizes> kCases = {
     {.images = 1, .x = {1, 1}, .low = {1, 1}, .y = {1, 1}, .channels = 3, .blocks = 3, .to = 70},
     {.images = 1, .x = {3, 2}, .low = {1, 1}, .y = {3, 2}, .channels = 0, .to = 4},
     {.images = 5, .x = {8, 8}, .low = {1, 1}, .y = {8, 8}, .channels = 128, .blocks = 4, .to = 3},
-    {.images = 9, .x = {9, 3}, .low = {1, 1}, .y = {9, 3}, .channels = 260, .blocks = 4, .to = 40}};
+    {.images = 9, .x = {9, 3}, .low = {1, 1}, .y = {9, 3}, .channels = 260, .blocks = 4, .to = 40},
+    {.images = 2,
+     .x = {3, 77},
+     .low = {1, 2},
+     .y = {3, 78},
+     .channels = 38,
+     .blocks = 2,
+     .to = 37}};
 
 std::vector<Sizes> in_all_orders() {
   std::vector<Sizes> all;
@@ -145,17 +152,25 @@ TEMPLATE_TEST_CASE(
     float, BFloat16) {
   using S = TestType;
   std::mt19937 random(7);
+  const bool planes = GENERATE(false, true);
   const Sizes sizes = {.images = 2,
                        .x = {9, 11},
                        .low = {1, 1},
                        .y = {9, 11},
                        .channels = 20,
                        .blocks = 4,
-                       .to = 35};
+                       .to = 35,
+                       .planes = planes};
   const Drawn<S> drawn(sizes, random);
   const std::vector<float> expected = run_on(usable_isas().back(), sizes, drawn);
   const auto pick = [&random](std::int64_t low, std::int64_t high) {
     return std::uniform_int_distribution<std::int64_t>(low, high)(random);
+  };
+  // Row and column of an element of x or y.
+  const auto place_of = [planes](std::size_t element, const std::array<std::int64_t, 2>& of,
+                                 std::int64_t channels) {
+    const std::int64_t place = static_cast<std::int64_t>(element) / (planes ? 1 : channels);
+    return std::array<std::int64_t, 2>{place / of[1] % of[0], place % of[1]};
   };
   constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
   constexpr std::int64_t kTile = WinogradTile<S>::kSide;
@@ -168,8 +183,8 @@ TEMPLATE_TEST_CASE(
     // What no window of the part lies over is not a number; of larger tiles, what no window of the
     // part's tiles does.
     std::vector<S> x = drawn.x;
-    for (std::int64_t place = 0; place < sizes.images * sizes.x[0] * sizes.x[1]; ++place) {
-      const std::array<std::int64_t, 2> at = {place / sizes.x[1] % sizes.x[0], place % sizes.x[1]};
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      const std::array<std::int64_t, 2> at = place_of(k, sizes.x, sizes.channels);
       bool is_read = true;
       for (std::size_t i = 0; i < 2; ++i) {
         const std::int64_t end = part.first[i] + part.count[i];
@@ -177,17 +192,15 @@ TEMPLATE_TEST_CASE(
         const std::int64_t behind = kTile == 2 ? end : ceil_div(end, kTile) * kTile;
         is_read = is_read && at[i] >= first - 1 && at[i] <= behind;
       }
-      if (!is_read) {
-        std::fill_n(x.begin() + place * sizes.channels, sizes.channels, static_cast<S>(kNone));
-      }
+      x[k] = is_read ? x[k] : static_cast<S>(kNone);
     }
     std::vector<float> wanted(expected.size(), kNone);
-    for (std::int64_t i = 0; i < static_cast<std::int64_t>(expected.size()); ++i) {
-      const std::int64_t place = i / sizes.to;
-      const std::int64_t row = place / sizes.y[1] % sizes.y[0] - part.first[0];
-      const std::int64_t col = place % sizes.y[1] - part.first[1];
+    for (std::size_t k = 0; k < expected.size(); ++k) {
+      const std::array<std::int64_t, 2> at = place_of(k, sizes.y, sizes.to);
+      const std::int64_t row = at[0] - part.first[0];
+      const std::int64_t col = at[1] - part.first[1];
       if (row >= 0 && row < part.count[0] && col >= 0 && col < part.count[1]) {
-        wanted[static_cast<std::size_t>(i)] = expected[static_cast<std::size_t>(i)];
+        wanted[k] = expected[k];
       }
     }
     const Winograd product = product_of(sizes, part);
