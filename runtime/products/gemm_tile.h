@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 
 #include "ir/support/interval.h"
 #include "runtime/products/gemm_block.h"
@@ -29,6 +30,35 @@ void add_row(const T* from, std::int64_t cols, const T* onto, T factor, T* row, 
   }
 }
 
+// How far apart the first two results of a tile lie along a side.
+inline std::int64_t distance_in(const Offsets& side, Interval lanes) {
+  const std::int64_t second = lanes.begin + std::min<std::int64_t>(lanes.extent - 1, 1);
+  return std::abs(side.at(second) - side.at(lanes.begin));
+}
+
+// Copies a tile out whose columns do not lie side by side: along the side where results are nearer
+// to one another, so that a line of memory is written at once.
+template <typename T>
+void scatter_tile(const GemmPlan& plan, const Tile& tile, const T* values, std::int64_t width,
+                  T* out) {
+  const auto scatter = [out](const Offsets& outer, Interval lines, const Offsets& inner,
+                             Interval lanes, const auto& value) {
+    for (std::int64_t i = 0; i < lines.extent; ++i) {
+      T* const line = out + outer.at(lines.begin + i);
+      for (std::int64_t j = 0; j < lanes.extent; ++j) {
+        line[inner.at(lanes.begin + j)] = value(i, j);
+      }
+    }
+  };
+  if (distance_in(plan.out_row, tile.rows) < distance_in(plan.out_col, tile.cols)) {
+    scatter(plan.out_col, tile.cols, plan.out_row, tile.rows,
+            [=](std::int64_t col, std::int64_t row) { return values[row * width + col]; });
+  } else {
+    scatter(plan.out_row, tile.rows, plan.out_col, tile.cols,
+            [=](std::int64_t row, std::int64_t col) { return values[row * width + col]; });
+  }
+}
+
 // Copies a tile out, or adds it to what is there or elsewhere, element by element.
 template <typename T, typename S>
 void write_tile(const GemmWork<T>& work, const GemmBlock<T, S>& block, const Tile& tile,
@@ -38,18 +68,17 @@ void write_tile(const GemmWork<T>& work, const GemmBlock<T, S>& block, const Til
   };
   const std::int64_t cols = tile.cols.extent;
   const bool adjacent = work.plan.out_col.run(tile.cols.begin) >= cols;
+  if (!adjacent && block.onto == nullptr) {
+    return scatter_tile(work.plan, tile, values, work.width(), block.out);
+  }
   for (std::int64_t i = 0; i < tile.rows.extent; ++i) {
     const std::int64_t first = work.plan.out_row.at(tile.rows.begin + i);
     T* row = block.out + first;
     const T* from = values + i * work.width();
     if (block.onto != nullptr) {
       add_row(from, cols, block.onto + first, block.factor, row, adjacent, col);
-    } else if (adjacent) {
-      std::copy_n(from, cols, row + col(0));
     } else {
-      for (std::int64_t j = 0; j < cols; ++j) {
-        row[col(j)] = from[j];
-      }
+      std::copy_n(from, cols, row + col(0));
     }
   }
 }
