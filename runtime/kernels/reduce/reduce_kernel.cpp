@@ -155,12 +155,12 @@ void reduce_by(const ReductionPlan& plan, const S* in, T* out) {
   if (plan.leaf_length == 0) {
     const ReduceLoops results = all_results(plan);
     for_each(results, 0, 0, [&](std::int64_t, std::int64_t to) { out[to] = Op::identity(); });
-  } else if (plan.run.in == 1 && plan.run.extent >= kLongRun) {
-    reduce_long<Op>(plan, in, out);
   } else if (plan.short_leaves) {
     if constexpr (has_short_leaves<Op, T>()) {
       reduce_short<Op>(plan, in, out);
     }
+  } else if (plan.run.in == 1 && plan.run.extent >= kLongRun) {
+    reduce_long<Op>(plan, in, out);
   } else if (has_few_results(plan)) {
     reduce_rows<Op>(plan, in, out);
   } else {

@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -38,6 +40,19 @@ struct ShortLeaves {
   ReduceLoops rows;         // of a group
   std::int64_t row_count = 1;
   TreeLeaves groups;
+
+  // Runs that lanes cannot be cut into, nor be cut into lanes: spread over a power of two of them.
+  [[nodiscard]] constexpr bool is_spread() const {
+    return length > kReduceLanes ? length % kReduceLanes != 0
+                                 : !std::has_single_bit(static_cast<std::uint64_t>(length));
+  }
+  // Of a leaf, in a row.
+  [[nodiscard]] constexpr std::int64_t lanes() const {
+    const auto covering = std::bit_ceil(static_cast<std::uint64_t>(length));
+    return std::min<std::int64_t>(static_cast<std::int64_t>(covering), kReduceLanes);
+  }
+  // Of which a leaf is a tree.
+  [[nodiscard]] constexpr bool has_pieces() const { return length * row_count > kLongestLeaf; }
 };
 
 // Loops over results, over leaves, and inside a leaf; last is fastest.

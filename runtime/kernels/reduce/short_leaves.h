@@ -8,23 +8,19 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <cstring>
 #include <optional>
 #include <span>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
+#include "runtime/kernels/reduce/leaf_joins.h"
 #include "runtime/kernels/reduce/piece_tree.h"
 #include "runtime/kernels/reduce/reduce_kernel.h"
-#include "runtime/kernels/reduce/reduce_run.h"
 #include "runtime/kernels/reduce/reduction_plan.h"
 
 namespace mtf {
 
-inline constexpr std::int64_t kMostShortLength = 31;
-inline constexpr std::int64_t kFewestShortLeaves = 2;
-inline constexpr std::int64_t kMostShortLeaves = 16;
+inline constexpr std::int64_t kRowRoom = 2048;  // elements of all rows of a group that wait
 
 // Where the plan's leaves are such, of ordered sums and products.
 [[nodiscard]] std::optional<ShortLeaves> short_leaves_of(const ReductionPlan& plan);
@@ -34,107 +30,39 @@ constexpr bool has_short_leaves() {
   return std::is_floating_point_v<T> && !Op::kIsExtreme;
 }
 
-// In two vectors behind each other, the first halves of all segments of 2 * kHalf, or the second.
-template <typename V, std::size_t kHalf, std::size_t kFrom, std::size_t... kLane>
-V halves_of(const V& x, const V& y, std::index_sequence<kLane...> /*lanes*/) {
-  return __builtin_shufflevector(x, y, (kLane / kHalf * 2 * kHalf + kLane % kHalf + kFrom)...);
-}
-
-// kElements, in segments of kLength that are leaves, to one: halves of leaves, then neighbours.
-// Inlined, for what is in registers to stay there.
-template <typename Op, typename T, std::size_t kElements, std::size_t kLength>
-[[gnu::always_inline]] inline T join_segments(const Vector<T>* x) {
-  if constexpr (kElements == 1) {
-    return (*x)[0];
-  } else {
-    constexpr std::size_t kWide = kTogether<T>;
-    constexpr std::size_t kHalf = std::max<std::size_t>(kLength / 2, 1);
-    constexpr std::size_t kVectors = std::max<std::size_t>(kElements / 2 / kWide, 1);
-    constexpr auto kLanes = std::make_index_sequence<kWide>();
-    std::array<Vector<T>, kVectors> joined{};
-    for (std::size_t v = 0; v < kVectors; ++v) {
-      if constexpr (kHalf >= kWide) {
-        constexpr std::size_t kApart = kHalf / kWide;
-        const std::size_t first = v / kApart * 2 * kApart + v % kApart;
-        joined[v] = x[first];
-        PlainLanes<Op, T>::join(joined[v], x[first + kApart]);
-      } else {
-        const Vector<T>& lower = x[2 * v];
-        const Vector<T>& upper = x[kElements > kWide ? 2 * v + 1 : 0];
-        joined[v] = halves_of<Vector<T>, kHalf, 0>(lower, upper, kLanes);
-        PlainLanes<Op, T>::join(joined[v],
-                                halves_of<Vector<T>, kHalf, kHalf>(lower, upper, kLanes));
-      }
-    }
-    return join_segments<Op, T, kElements / 2, kHalf>(joined.data());
-  }
-}
-
-// A row of kLeaves runs, each a lane for each element.
-template <typename Op, typename T, std::size_t kLeaves, std::size_t kLength>
-T join_row(const T* row) {
-  constexpr std::size_t kElements = kLeaves * kLength;
-  constexpr std::size_t kVectors = std::max<std::size_t>(kElements / kTogether<T>, 1);
-  constexpr std::size_t kBytes = std::min(sizeof(Vector<T>), kElements * sizeof(T));
-  std::array<Vector<T>, kVectors> lanes{};
-  for (std::size_t v = 0; v < kVectors; ++v) {  // one by one: a vector is not to be pieced together
-    Vector<T> loaded{};
-    std::memcpy(&loaded, row + v * kTogether<T>, kBytes);
-    lanes[v] = Vector<T>{} + Op::identity();
-    PlainLanes<Op, T>::join(lanes[v], loaded);
-  }
-  return join_segments<Op, T, kElements, kLength>(lanes.data());
-}
-
-template <typename T>
-using JoinRow = T (*)(const T* row);
-
-// For runs that have a power of two up to 16.
-template <typename Op, typename T, std::size_t kLeaves>
-JoinRow<T> row_joiner(std::int64_t length) {
-  constexpr std::array<JoinRow<T>, 5> kByLength = {
-      join_row<Op, T, kLeaves, 1>, join_row<Op, T, kLeaves, 2>, join_row<Op, T, kLeaves, 4>,
-      join_row<Op, T, kLeaves, 8>, join_row<Op, T, kLeaves, 16>};
-  return kByLength[static_cast<std::size_t>(std::countr_zero(static_cast<std::uint64_t>(length)))];
-}
-
-template <typename Op, typename T>
-JoinRow<T> row_joiner(std::int64_t leaves, std::int64_t length) {
-  constexpr std::array<JoinRow<T> (*)(std::int64_t), 4> kByLeaves = {
-      row_joiner<Op, T, 2>, row_joiner<Op, T, 4>, row_joiner<Op, T, 8>, row_joiner<Op, T, 16>};
-  const int log = std::countr_zero(static_cast<std::uint64_t>(leaves / kFewestShortLeaves));
-  return kByLeaves[static_cast<std::size_t>(log)](length);
-}
-
 // Works on one group at a time.
 template <typename Op, typename S, typename T>
 class LeafGroup {
  public:
   explicit LeafGroup(const ShortLeaves& leaves)
       : leaves_(leaves),
-        lanes_(std::min<std::int64_t>(
-            static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(leaves.length))),
-            kReduceLanes)),
+        lanes_(leaves.lanes()),
         width_(leaves.count * lanes_),
-        join_(row_joiner<Op, T>(leaves.count, lanes_)) {
-    lanes_of_.fill(Op::identity());
+        kinds_(kReduceLanes / lanes_),
+        join_(row_joiner<Op, T>(std::min(leaves.count, kMostJoined),
+                                leaves.count > kMostJoined ? 1 : lanes_)) {
+    if (leaves.is_spread()) {
+      std::fill_n(lanes_of_.begin(), width_, Op::identity());
+    }
+    if (leaves.row_count <= kinds_ || leaves.length > lanes_) {
+      for_each(leaves.rows, 0, 0, [this](std::int64_t at, std::int64_t) { rows_.push_back(at); });
+    }
+    is_plain_ = leaves.row_count == 1 && leaves.length == lanes_ && leaves.count <= kMostJoined;
   }
 
   // What the leaves at `x` come to.
   [[nodiscard]] T joined(const S* x) {
-    if (lanes_ != leaves_.length) {
-      spread(x);
-    } else if (leaves_.row_count > 1) {
-      add_rows(x);
-      if (!pieces_.empty()) {
-        return joined_pieces();
+    if constexpr (std::is_same_v<S, T>) {
+      if (is_plain_) {
+        return join_(x);
       }
-    } else if constexpr (std::is_same_v<S, T>) {
-      return join_(x);
-    } else {
-      std::transform(x, x + width_, lanes_of_.begin(), [](S e) { return static_cast<T>(e); });
     }
-    return join_(lanes_of_.data());
+    if (leaves_.is_spread()) {
+      spread(x);
+      return join_(lanes_of_.data());
+    }
+    const T* const row = joined_rows(x);
+    return pieces_.empty() ? join_all(row) : joined_pieces();
   }
 
  private:
@@ -153,10 +81,76 @@ class LeafGroup {
     }
   }
 
+  // A row of what the rows of all leaves come to, a lane for each element. Leaves that are trees of
+  // pieces end up in those.
+  const T* joined_rows(const S* x) {
+    const auto rows = static_cast<std::int64_t>(rows_.size());
+    if constexpr (std::is_same_v<S, T>) {
+      if (rows == 1 && leaves_.length == lanes_) {
+        return x;
+      }
+    }
+    if (leaves_.length > lanes_) {
+      for (std::int64_t row = 0; row < rows; ++row) {
+        add_long_runs(x + rows_[static_cast<std::size_t>(row)], row == 0);
+      }
+    } else if (rows == 0) {
+      add_rows(x);
+    } else {
+      halve_first(x, rows);
+    }
+    return lanes_of_.data();
+  }
+
+  // Rows that have lanes of their own each are halved until there is one.
+  void halve_first(const S* x, std::int64_t rows) {
+    const auto covering =
+        static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(rows)));
+    const std::int64_t half = std::max<std::int64_t>(covering / 2, 1);
+    for (std::int64_t r = 0; r < half; ++r) {
+      T* const lanes = lanes_of_.data() + r * width_;
+      const S* const row = x + rows_[static_cast<std::size_t>(r)];
+      if (r + half < rows) {
+        const S* const other = x + rows_[static_cast<std::size_t>(r + half)];
+        std::transform(row, row + width_, other, lanes, [](S first, S second) {
+          return Op::apply(static_cast<T>(first), static_cast<T>(second));
+        });
+      } else {
+        take_row(row, width_, lanes);
+      }
+    }
+    halve_rows(half);
+  }
+
+  // Of a row, runs of some times all lanes.
+  void add_long_runs(const S* x, bool is_first) {
+    T* lanes = lanes_of_.data();
+    for (std::int64_t leaf = 0; leaf < leaves_.count; ++leaf, lanes += kReduceLanes) {
+      if (is_first) {
+        take_row(x, kReduceLanes, lanes);
+      }
+      add_run<Op>(x + (is_first ? kReduceLanes : 0), x + leaves_.length, lanes);
+      x += leaves_.length;
+    }
+  }
+
+  // Leaves to one element each, and then to those that are joined in registers.
+  T join_all(const T* row) {
+    if (leaves_.count <= kMostJoined) {
+      return join_(row);
+    }
+    std::int64_t length = lanes_;
+    for (std::int64_t elements = width_; elements > kMostJoined; elements /= 2) {
+      join_halves_of_leaves<Op>(row, elements, length, lanes_of_.data());
+      length = std::max<std::int64_t>(length / 2, 1);
+      row = lanes_of_.data();
+    }
+    return join_(row);
+  }
+
   // Rows whose runs begin at the same lane are added to each other, many at once where rows lie
-  // behind each other; then they are halved. Leaves that are trees of pieces end up in those.
+  // behind each other; then they are halved.
   void add_rows(const S* x) {
-    const std::int64_t kinds = kReduceLanes / lanes_;
     const std::int64_t rows_of_piece = kLongestLeaf / lanes_;
     const ReduceLoop& last = leaves_.rows.back();
     const std::span<const ReduceLoop> others(leaves_.rows.data(), leaves_.rows.size() - 1);
@@ -167,9 +161,9 @@ class LeafGroup {
           finish_piece(row);
           row = 0;
         }
-        const std::int64_t lane = row & (kinds - 1);  // a division would take long
+        const std::int64_t lane = row & (kinds_ - 1);  // a division would take long
         const std::int64_t together =
-            last.in == width_ ? std::min(kinds - lane, last.extent - i) : 1;
+            last.in == width_ ? std::min(kinds_ - lane, last.extent - i) : 1;
         add_to_lanes(x + at + i * last.in, together * width_, row);
         row += together;
         i += together;
@@ -184,20 +178,17 @@ class LeafGroup {
 
   // Elements of rows from `row` of the piece on.
   void add_to_lanes(const S* x, std::int64_t elements, std::int64_t row) {
-    const std::int64_t kinds = kReduceLanes / lanes_;
-    T* lanes = lanes_of_.data() + (row & (kinds - 1)) * width_;
-    if (row < kinds) {  // the identity is joined to what all come to, which has the same bits
-      std::transform(x, x + elements, lanes, [](S element) { return static_cast<T>(element); });
+    T* lanes = lanes_of_.data() + (row & (kinds_ - 1)) * width_;
+    if (row < kinds_) {  // the identity is joined to what all come to, which has the same bits
+      take_row(x, elements, lanes);
     } else {
-      std::transform(lanes, lanes + elements, x, lanes,
-                     [](T lane, S element) { return Op::apply(lane, static_cast<T>(element)); });
+      add_row<Op>(x, elements, lanes);
     }
   }
 
   void halve_rows(std::int64_t rows) {
-    const std::int64_t kinds = kReduceLanes / lanes_;
-    const std::int64_t used = std::min(kinds, rows);
-    for (std::int64_t half = kinds / 2; half > 0; half /= 2) {
+    const std::int64_t used = std::min(kinds_, rows);
+    for (std::int64_t half = kinds_ / 2; half > 0; half /= 2) {
       for (std::int64_t r = 0; r < half && r + half < used; ++r) {
         T* lanes = lanes_of_.data() + r * width_;
         const T* other = lanes + half * width_;
@@ -235,11 +226,14 @@ class LeafGroup {
   }
 
   const ShortLeaves& leaves_;
-  std::int64_t lanes_;  // of a leaf, in a row
-  std::int64_t width_;  // of a row
+  std::int64_t lanes_;              // of a leaf, in a row
+  std::int64_t width_;              // of a row
+  std::int64_t kinds_;              // of rows, by the lane at which their runs begin
+  std::vector<std::int64_t> rows_;  // where they are, unless they are added to each other
+  bool is_plain_ = false;           // one row, which is joined as it is
   JoinRow<T> join_;
-  alignas(64) std::array<T, kReduceLanes * kMostShortLeaves> lanes_of_{};
-  std::vector<PieceTree<Op, T>> pieces_;  // of each leaf, where these have several
+  alignas(64) std::array<T, kRowRoom> lanes_of_;  // of rows, kind by kind
+  std::vector<PieceTree<Op, T>> pieces_;          // of each leaf, where these have several
 };
 
 }  // namespace mtf

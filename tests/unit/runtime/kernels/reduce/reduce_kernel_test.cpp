@@ -132,14 +132,37 @@ Sized random_rows(std::mt19937& random, ReduceKind kind) {
   return result;
 }
 
+// Images of planes, summed over all but the planes: blocks of one or two rows, and of columns from
+// one to more than there are lanes, so that leaves of whole rows of memory, or of several, are one
+// group.
+Sized random_planes(std::mt19937& random, ReduceKind kind) {
+  Sized result;
+  const std::int64_t planes = pick(random, 1, 3);
+  const std::int64_t row_blocks = std::int64_t{1} << pick(random, 0, 4);
+  const std::int64_t rows = row_blocks * pick(random, 1, 2);
+  const std::int64_t col_blocks = std::int64_t{1} << pick(random, 1, 4);
+  const std::int64_t cols = col_blocks << pick(random, 0, 6);
+  const std::int64_t batch_blocks = std::int64_t{1} << pick(random, 0, 2);
+  const std::int64_t batch = batch_blocks * pick(random, 1, 5);
+  result.reduction = {
+      .kind = kind,
+      .kept = {{.extent = planes, .in = rows * cols, .out = 1}},
+      .reduced = {{.extent = batch, .in = planes * rows * cols, .blocks = batch_blocks},
+                  {.extent = rows, .in = cols, .blocks = row_blocks},
+                  {.extent = cols, .in = 1, .blocks = col_blocks}}};
+  result.in = static_cast<std::size_t>(batch * planes * rows * cols);
+  result.out = static_cast<std::size_t>(planes);
+  return result;
+}
+
 TEMPLATE_TEST_CASE("rows of short blocks are summed in the order of the definition", "[reduce]",
                    float, double, BFloat16) {
   using Wide = std::conditional_t<std::is_same_v<TestType, double>, double, WideOf<TestType>>;
   std::mt19937 random(4);
-  for (int i = 0; i < 300; ++i) {
+  for (int i = 0; i < 600; ++i) {
     const bool is_narrow = !std::is_same_v<TestType, Wide>;
-    const auto kind = i % 4 == 0 && !is_narrow ? ReduceKind::kProd : ReduceKind::kSum;
-    const Sized sized = random_rows(random, kind);
+    const auto kind = i % 5 == 0 && !is_narrow ? ReduceKind::kProd : ReduceKind::kSum;
+    const Sized sized = i % 2 == 0 ? random_rows(random, kind) : random_planes(random, kind);
     if (sized.in > 50000) {
       continue;
     }
