@@ -147,29 +147,39 @@ class PreparedWinograd<S>::Run {
   }
 
   void transform_elements() {
-    const bool lies_apart = state_.shape.inner.a != 1;
+    if (state_.shape.inner.a == 1) {
+      for (std::int64_t t = group_.begin; t < group_.end(); ++t) {
+        transform(t);
+      }
+      return;
+    }
     for (std::int64_t t = group_.begin; t < group_.end();) {
       const std::int64_t left = std::min(state_.tiles.left_in_line(t), group_.end() - t);
-      const std::int64_t line = std::min(lies_apart ? state_.line : 1, left);
+      const std::int64_t line = std::min(state_.line, left);
       for (std::int64_t block = 0; block < state_.blocks(); ++block) {
-        lies_apart ? transform_turned(t, line, block) : transform(t, block);
+        transform_turned(t, line, block);
       }
       t += line;
     }
   }
 
-  void transform(std::int64_t tile, std::int64_t block) {
+  void transform(std::int64_t tile) {
     const Place place = state_.tiles.place_of(tile);
     const std::int64_t step = state_.shape.sides[1].a;
     const Interval cols = state_.tiles.cols_of(place, Tile::kReads);
     Elements from = {};
     for (int i = 0; i < Tile::kReads; ++i) {
-      const S* const row = a_ + state_.tiles.row_at(place, i) + block * state_.leaf;
+      const S* const row = a_ + state_.tiles.row_at(place, i);
       const bool is_there = state_.tiles.has_row(place, i);
       point_at(row, is_there ? cols : Interval(), step, place.sides[1].reads,
                from.data() + Tile::kReads * i);
     }
-    transform_into(from, tile, block);
+    for (std::int64_t block = 0; block < state_.blocks(); ++block) {
+      transform_into(from, tile, block);
+      for (const S*& x : from) {
+        x += state_.leaf;
+      }
+    }
   }
 
   // Elements of tiles in a line, where those of a column of x lie apart.
