@@ -145,11 +145,6 @@ Node minimize(const Builder& build, const Tree* context) {
   if (call == nullptr) {
     return result;
   }
-  for (const ast::Argument& option : call->arguments) {
-    if (!option.name) {
-      build.error(option.span, "an option of `minimize` needs its name, as in `lr = 0.5`");
-    }
-  }
   if (call->target || call->name) {
     build.error(postfix->suffixes.back().span, "`minimize` takes options alone: `name = value`");
   }

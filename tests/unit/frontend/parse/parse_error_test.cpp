@@ -215,7 +215,7 @@ TEST_CASE("what the grammar lets through is still checked") {
        "`dynamic_update(…)` make another one"},
       {"a, b", "1:4 one statement holds one expression; this is a second one"},
       {"y @ [.., a -> b]", "1:10 `..` stands at the end, for all other dims"},
-      {"minimize a with f(3)", "1:19 an option of `minimize` needs its name, as in `lr = 0.5`"},
+      {"minimize a with f(k = 3, 4)", "1:26 after `name = value` every argument needs its name"},
       {"print \"a \\q b\"", R"(1:10 `\q` means nothing in a string; there are \" \\ \n \t \{ \})"},
   });
 }
