@@ -17,6 +17,26 @@ std::string printed(double value, Form... form) {
   return {buffer.data(), end};
 }
 
+constexpr std::string_view kSides = "<^>=";
+
+// What can fill a format's columns: braces would end the format.
+bool is_fill(char c) {
+  return c >= ' ' && c <= '~' && c != '{' && c != '}';
+}
+
+char upper_case(char c) {
+  return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+}
+
+// 1234567 as 1,234,567.
+std::string grouped(std::string digits, char group) {
+  for (std::size_t i = digits.size(); group != '\0' && i > 3;) {
+    i -= 3;
+    digits.insert(i, 1, group);
+  }
+  return digits;
+}
+
 }  // namespace
 
 std::string fixed(double value, int decimals) {
@@ -46,8 +66,9 @@ std::string shortest(double value) {
 
 std::optional<NumberFormat> number_format(std::string_view text) {
   NumberFormat format;
-  const auto take = [&text](char c) {
-    const bool there = text.starts_with(c);
+  const auto take = [&text](std::string_view among, char& taken) {
+    const bool there = !text.empty() && among.find(text.front()) != std::string_view::npos;
+    taken = there ? text.front() : taken;
     text.remove_prefix(there ? 1 : 0);
     return there;
   };
@@ -60,67 +81,90 @@ std::optional<NumberFormat> number_format(std::string_view text) {
     }
     return fits;
   };
-  format.sign = take('+');
-  format.zeros = text.starts_with('0');
-  take_count(format.width);
-  format.thousands = take(',');
-  if (take('.') && !take_count(format.digits)) {
-    return std::nullopt;
+  const bool filled = text.size() > 1 && kSides.find(text[1]) != kSides.npos && is_fill(text[0]);
+  if (filled) {
+    format.fill = text[0];
+    text.remove_prefix(1);
   }
-  for (const char kind : std::string_view("fegd%")) {
-    if (format.kind == '\0' && take(kind)) {
-      format.kind = kind;
+  take(kSides, format.side);
+  take("+ ", format.sign);
+  char zero = '\0';
+  if (take("0", zero) && !filled) {
+    format.fill = '0';
+    format.side = format.side == '\0' ? '=' : format.side;
+  }
+  take_count(format.width);
+  take(",_", format.group);
+  if (text.starts_with('.')) {
+    text.remove_prefix(1);
+    if (!take_count(format.digits)) {
+      return std::nullopt;
     }
   }
+  take("fegd%FEG", format.kind);
   const bool ok = text.empty() && !(format.kind == 'd' && format.digits >= 0);
   return ok ? std::optional(format) : std::nullopt;
 }
 
 std::string to_string(const NumberFormat& format) {
-  return std::string(format.sign ? "+" : "") + (format.zeros ? "0" : "") +
-         (format.width > 0 ? std::to_string(format.width) : "") + (format.thousands ? "," : "") +
-         (format.digits >= 0 ? "." + std::to_string(format.digits) : "") +
-         (format.kind == '\0' ? "" : std::string(1, format.kind));
+  const auto written = [](char c) { return c == '\0' ? std::string() : std::string(1, c); };
+  const bool zeros = format.fill == '0' && format.side == '=';
+  return (zeros || format.side == '\0' ? "" : std::string{format.fill, format.side}) +
+         written(format.sign) + (zeros ? "0" : "") +
+         (format.width > 0 ? std::to_string(format.width) : "") + written(format.group) +
+         (format.digits >= 0 ? "." + std::to_string(format.digits) : "") + written(format.kind);
 }
 
 std::string padded(std::string number, const NumberFormat& format) {
-  const std::size_t first = number.starts_with('-') ? 1 : 0;
-  if (format.thousands) {
-    const std::size_t end = std::min(number.find_first_not_of("0123456789", first), number.size());
-    for (std::size_t i = end; i > first + 3;) {
-      i -= 3;
-      number.insert(i, ",");
-    }
-  }
-  if (format.sign && first == 0) {
-    number.insert(0, "+");
-  }
+  const bool negative = number.starts_with('-');
+  const std::string sign = negative ? "-" : std::string(format.sign == '\0' ? 0 : 1, format.sign);
+  number.erase(0, negative ? 1 : 0);
+  const std::size_t end = std::min(number.find_first_not_of("0123456789"), number.size());
   const auto width = static_cast<std::size_t>(format.width);
-  if (number.size() < width) {
-    const bool signs = number.starts_with('-') || number.starts_with('+');
-    number.insert(format.zeros && signs ? 1 : 0, width - number.size(), format.zeros ? '0' : ' ');
+  const std::string rest = number.substr(end);
+  std::string whole = grouped(number.substr(0, end), format.group);
+  // Zeros in front are digits between whose thousands something stands, too.
+  const bool zeros = format.fill == '0' && format.side == '=' && format.group != '\0';
+  for (std::size_t digits = end + 1;
+       zeros && end > 0 && sign.size() + whole.size() + rest.size() < width; ++digits) {
+    whole = grouped(std::string(digits - end, '0') + number.substr(0, end), format.group);
   }
-  return number;
+  const std::size_t size = sign.size() + whole.size() + rest.size();
+  const std::size_t room = width > size ? width - size : 0;
+  const std::size_t behind = format.side == '<' ? room : format.side == '^' ? room - room / 2 : 0;
+  const std::string before(room - behind, format.fill);
+  return (format.side == '=' ? sign + before : before + sign) + whole + rest +
+         std::string(behind, format.fill);
 }
 
 std::string formatted(double value, const NumberFormat& format) {
   constexpr int kDigits = 6;  // Python's
   const int digits = format.digits < 0 ? kDigits : format.digits;
-  if (!std::isfinite(value)) {
-    return padded(std::isnan(value) ? "nan" : value < 0 ? "-inf" : "inf", format);
-  }
-  switch (format.kind) {
+  const bool upper = format.kind >= 'A' && format.kind <= 'Z';
+  std::string number;
+  switch (upper ? format.kind - 'A' + 'a' : format.kind) {
     case 'f':
-      return padded(fixed(value, digits), format);
+      number = fixed(value, digits);
+      break;
     case 'e':
-      return padded(scientific(value, digits), format);
+      number = scientific(value, digits);
+      break;
     case '%':
-      return padded(fixed(100 * value, digits) + "%", format);
+      number = fixed(100 * value, digits) + "%";
+      break;
     case 'd':
-      return padded(fixed(value, 0), format);
+      number = fixed(value, 0);
+      break;
     default:
-      return padded(significant(value, digits), format);
+      number = significant(value, digits);
   }
+  if (std::isnan(value)) {  // whose sign says nothing
+    number = format.kind == '%' ? "nan%" : "nan";
+  }
+  if (upper) {
+    std::ranges::transform(number, number.begin(), upper_case);
+  }
+  return padded(std::move(number), format);
 }
 
 std::string formatted(std::int64_t value, const NumberFormat& format) {

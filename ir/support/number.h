@@ -22,14 +22,16 @@ template <std::integral Count>
   return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
 }
 
-// How a number in a text is written, as in Python: `{loss:.4f}` is "[+][width][,][.digits][kind]".
+// How a number in a text is written, as in Python: `{loss:.4f}` is
+// "[[fill]side][sign][0][width][group][.digits][kind]".
 struct NumberFormat {
-  bool sign = false;       // also a plus
-  bool zeros = false;      // in front, up to the width
-  int width = 0;           // at least so many columns, on the right
-  bool thousands = false;  // 1,234,567
-  int digits = -1;         // behind the point; of `g` and of no kind, in all; -1: by the kind
-  char kind = '\0';        // f, e, g, %, d (a whole number), or none: as it prints
+  char fill = ' ';    // up to the width
+  char side = '\0';   // <, ^ or >; =, behind the sign; or none: on the right
+  char sign = '\0';   // + or a blank, of what is not negative
+  int width = 0;      // at least so many columns
+  char group = '\0';  // between thousands: 1,234,567 or 1_234_567
+  int digits = -1;    // behind the point; of `g` and of no kind, in all; -1: by the kind
+  char kind = '\0';   // f, e, g, %, d (a whole number), F, E, G, or none: as it prints
 
   [[nodiscard]] bool is_plain() const { return *this == NumberFormat{}; }
   friend bool operator==(const NumberFormat&, const NumberFormat&) = default;
@@ -40,7 +42,7 @@ struct NumberFormat {
 [[nodiscard]] std::string formatted(double value, const NumberFormat& format);
 // Of a whole number, `d` or no kind.
 [[nodiscard]] std::string formatted(std::int64_t value, const NumberFormat& format);
-// A text that is a number already, in its columns and with its sign.
+// A text that is a number already, in its columns, with its sign and between its thousands.
 [[nodiscard]] std::string padded(std::string number, const NumberFormat& format);
 
 }  // namespace mtf

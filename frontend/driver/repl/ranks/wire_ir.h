@@ -20,7 +20,7 @@ inline constexpr int kMembers<Note> = 2;
 template <>
 inline constexpr int kMembers<Diag> = 6;
 template <>
-inline constexpr int kMembers<NumberFormat> = 6;
+inline constexpr int kMembers<NumberFormat> = 7;
 template <>
 inline constexpr int kMembers<Dim> = 2;
 template <>

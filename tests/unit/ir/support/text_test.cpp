@@ -48,11 +48,20 @@ TEST_CASE("numbers in a format") {
   CHECK(text(std::int64_t{-123456}, ",") == "-123,456");
   CHECK(text(std::int64_t{7}, "4") == "   7");
   CHECK(text(std::int64_t{7}, ".2f") == "7.00");
+  CHECK(text(3.14159, "<8.2f") == "3.14    ");
+  CHECK(text(-3.14159, "*^+9.2f") == "**-3.14**");
+  CHECK(text(3.14159, " .2f") == " 3.14");
+  CHECK(text(-3.14159, "08.2f") == "-0003.14");
+  CHECK(text(-1234.5, "012,.1f") == "-0,001,234.5");
+  CHECK(text(0.0000125, ".2E") == "1.25E-05");
+  CHECK(text(1.0 / 0.0, "+.1%") == "+inf%");
+  CHECK(text(std::int64_t{1234567}, ">10_d") == " 1_234_567");
   for (const std::string_view wrong : {"x", ".f", "2.345f4", ".2fd", "100f", ".2d", "-5"}) {
     INFO(wrong);
     CHECK_FALSE(number_format(wrong));
   }
-  for (const std::string_view same : {"", ".4f", "+8,.2f", ",d", "5", ".3", "%"}) {
+  for (const std::string_view same :
+       {"", ".4f", "+8,.2f", ",d", "5", ".3", "%", "03d", "*^ 9_.2E"}) {
     CHECK(to_string(number_format(same).value()) == same);
   }
 }
