@@ -77,13 +77,23 @@ std::string dim_name(const Names& names, Units& units, const ast::Name& name, co
   return dim && shape.has(dim->name) ? dim->name : name.text;
 }
 
+// What may have been meant by a range that does not fit: one that counts from the end, as in NumPy.
+std::string range_hint(const Range& range, std::int64_t size) {
+  const auto from_start = [size](std::int64_t end) { return end < 0 ? end + size : end; };
+  const Range meant{.begin = from_start(range.begin), .end = from_start(range.end)};
+  const bool counts_back = range.begin < 0 || range.end < 0;
+  if (counts_back && meant.begin >= 0 && meant.begin < meant.end && meant.end <= size) {
+    return "; both ends count from 0: `" + to_string(make(meant)) + "`";
+  }
+  return range.begin >= range.end ? "; the range is empty" : "";
+}
+
 Value index_range(const IndexSite& site, const Operand& base, const Dim& dim, const Range& range) {
   Context& c = site.c;
   if (range.begin < 0 || range.end > dim.size || range.begin >= range.end) {
     c.report.error(DiagKind::kBadIndex, site.item.value.span,
                    to_string(make(range)) + " of `" + dim.name + "`, which has size " +
-                       std::to_string(dim.size) +
-                       (range.begin >= range.end ? "; the range is empty" : ""));
+                       std::to_string(dim.size) + range_hint(range, dim.size));
     return unknown();
   }
   OpArgs args;
