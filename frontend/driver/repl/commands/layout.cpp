@@ -175,12 +175,13 @@ std::map<std::string, Placed> places(Repl& repl) {
   return result;
 }
 
-// Bytes that come to a rank; of another mesh nobody knows what it would take.
-std::optional<std::int64_t> bytes_moved(Repl& repl, const Placed& from, const Placed& to) {
+// Bytes that come to a rank; of another mesh nobody knows what it would take. `layout` is one under
+// which a tensor may lie as either does.
+std::optional<std::int64_t> bytes_moved(const Placed& from, const Placed& to,
+                                        const Layout& layout) {
   DiagSink known;
   const std::optional<SpmdProgram> mover =
-      mover_of(to.type, from.layout, to.layout, repl.planned().device().layout(), op_table(), known,
-               /*exact=*/true);
+      mover_of(to.type, from.layout, to.layout, layout, op_table(), known, /*exact=*/true);
   if (!mover) {
     return std::nullopt;
   }
@@ -196,6 +197,8 @@ std::vector<Moved> moved_since(Repl& repl, const std::map<std::string, Placed>& 
   std::vector<Moved> moved;
   const Mesh& now = repl.planned().device().layout().mesh;
   const bool same_mesh = now.axes == mesh.axes && now.name == mesh.name;
+  Layout either = repl.planned().device().layout();
+  either.mesh.uneven = now.uneven || mesh.uneven;
   for (const auto& [name, tensor] : places(repl)) {
     const auto old = before.find(name);
     if (old == before.end()) {
@@ -204,11 +207,12 @@ std::vector<Moved> moved_since(Repl& repl, const std::map<std::string, Placed>& 
     std::string from = type_text(old->second, mesh);
     std::string to = type_text(tensor, now);
     if (from != to) {
-      moved.push_back({.name = name,
-                       .from = std::move(from),
-                       .to = std::move(to),
-                       .slice = slice_text(tensor, now),
-                       .bytes = same_mesh ? bytes_moved(repl, old->second, tensor) : std::nullopt});
+      moved.push_back(
+          {.name = name,
+           .from = std::move(from),
+           .to = std::move(to),
+           .slice = slice_text(tensor, now),
+           .bytes = same_mesh ? bytes_moved(old->second, tensor, either) : std::nullopt});
     }
   }
   return moved;
