@@ -111,6 +111,17 @@ void import_cycle(const Modules& modules, Reporter& report, const ast::Import& i
                "this closes a cycle: " + chain + fs::path(key).filename().string());
 }
 
+// What its imports bring stays its own.
+std::vector<std::string> members_of(const ast::File& file) {
+  std::vector<std::string> names = declared_names(file);
+  for (const ast::Stmt& statement : file.statements) {
+    if (const auto* import = std::get_if<ast::Import>(&statement.node)) {
+      std::erase(names, name_of(*import).text);
+    }
+  }
+  return names;
+}
+
 // But for functions without a comment above them, which only help others.
 std::vector<std::string> documented_names(const Module& module, std::string_view text) {
   std::vector<std::string> names = module.members;
@@ -163,7 +174,7 @@ std::shared_ptr<Module> load(Modules& modules, Reporter& report, const Module& f
   module->is_standard = !import.is_file;
   module->path = import.is_file ? source->key : "";
   module->folder = source->folder;
-  module->members = declared_names(module->file);
+  module->members = members_of(module->file);
   module->shown = module->is_standard
                       ? documented_names(*module, modules.sources.file(module->file.id).text)
                       : module->members;
@@ -215,6 +226,11 @@ namespace {
 Suggestion suggest_member(OpTable ops, const Module& module, const std::string& member) {
   if (find_op(ops, member) != nullptr) {
     return {.text = "; the operation needs no module, `" + member + "(…)`", .fix = {}};
+  }
+  for (const auto& [import, imported] : module.imports) {
+    if (name_of(*import).text == member) {
+      return {.text = "; what a module imports stays its own, so import it here, too", .fix = {}};
+    }
   }
   if (const std::string here(member_called(member, module.members)); !here.empty()) {
     return {.text = "; did you mean `" + here + "`?", .fix = here};
