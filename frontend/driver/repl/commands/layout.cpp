@@ -175,8 +175,7 @@ std::map<std::string, Placed> places(Repl& repl) {
   return result;
 }
 
-// Bytes that come to a rank; of another mesh nobody knows what it would take. `layout` is one under
-// which a tensor may lie as either does.
+// Bytes that come to a rank, under a layout that allows both; of another mesh nobody knows them.
 std::optional<std::int64_t> bytes_moved(const Placed& from, const Placed& to,
                                         const Layout& layout) {
   DiagSink known;
