@@ -19,6 +19,30 @@ std::string printed(double value, Form... form) {
 
 constexpr std::string_view kSides = "<^>=";
 
+bool is_among(std::string_view some, char c) {
+  return some.find(c) != std::string_view::npos;
+}
+
+// Takes one of some characters off the beginning, if it is there.
+bool take(std::string_view& text, std::string_view some, char& taken) {
+  if (text.empty() || !is_among(some, text.front())) {
+    return false;
+  }
+  taken = text.front();
+  text.remove_prefix(1);
+  return true;
+}
+
+bool take_count(std::string_view& text, int& count) {
+  const std::size_t end = std::min(text.find_first_not_of("0123456789"), text.size());
+  if (end == 0 || end > 2) {
+    return false;
+  }
+  std::from_chars(text.data(), text.data() + end, count);
+  text.remove_prefix(end);
+  return true;
+}
+
 // What can fill a format's columns: braces would end the format.
 bool is_fill(char c) {
   return c >= ' ' && c <= '~' && c != '{' && c != '}';
@@ -66,42 +90,24 @@ std::string shortest(double value) {
 
 std::optional<NumberFormat> number_format(std::string_view text) {
   NumberFormat format;
-  const auto take = [&text](std::string_view among, char& taken) {
-    const bool there = !text.empty() && among.find(text.front()) != std::string_view::npos;
-    taken = there ? text.front() : taken;
-    text.remove_prefix(there ? 1 : 0);
-    return there;
-  };
-  const auto take_count = [&text](int& count) {
-    const std::size_t end = std::min(text.find_first_not_of("0123456789"), text.size());
-    const bool fits = end > 0 && end <= 2;
-    if (fits) {
-      std::from_chars(text.data(), text.data() + end, count);
-      text.remove_prefix(end);
-    }
-    return fits;
-  };
-  const bool filled = text.size() > 1 && kSides.find(text[1]) != kSides.npos && is_fill(text[0]);
+  const bool filled = text.size() > 1 && is_among(kSides, text[1]) && is_fill(text[0]);
   if (filled) {
     format.fill = text[0];
     text.remove_prefix(1);
   }
-  take(kSides, format.side);
-  take("+ ", format.sign);
-  char zero = '\0';
-  if (take("0", zero) && !filled) {
-    format.fill = '0';
+  take(text, kSides, format.side);
+  take(text, "+ ", format.sign);
+  if (char zero = '\0'; take(text, "0", zero) && !filled) {
+    format.fill = zero;
     format.side = format.side == '\0' ? '=' : format.side;
   }
-  take_count(format.width);
-  take(",_", format.group);
-  if (text.starts_with('.')) {
-    text.remove_prefix(1);
-    if (!take_count(format.digits)) {
-      return std::nullopt;
-    }
+  take_count(text, format.width);
+  take(text, ",_", format.group);
+  char point = '\0';
+  if (take(text, ".", point) && !take_count(text, format.digits)) {
+    return std::nullopt;
   }
-  take("fegd%FEG", format.kind);
+  take(text, "fegd%FEG", format.kind);
   const bool ok = text.empty() && !(format.kind == 'd' && format.digits >= 0);
   return ok ? std::optional(format) : std::nullopt;
 }
