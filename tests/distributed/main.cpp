@@ -3,15 +3,18 @@
 //   distributed [--limit N]     all tests; with messages of at most N bytes
 //   distributed --thread yes    all tests; asynchronous all-reduces have a thread of their own
 //   distributed --end HOW       what rank 1 does while the others wait: abort, throw, exit, return,
-//                               disagree (another collective than theirs); all: they all fail
+//                               disagree (another collective than theirs), late (does not come to
+//                               make a group); all: they all fail
 
 #include "tests/distributed/main.h"
 
 #include <charconv>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
 #include <string_view>
+#include <unistd.h>
 
 #include "tests/catch/session.h"
 #include "tests/unit/runtime/rank_programs.h"
@@ -53,6 +56,12 @@ int end_badly(Communicator& communicator, std::string_view how) {
   if (guilty && how == "return") {
     return 0;
   }
+  if (how == "late") {
+    if (guilty) {
+      pause();
+    }
+    static_cast<void>(communicator.group(mesh_of({communicator.ranks()}), {0}));
+  }
   if (guilty || how == "all") {
     communicator.close(1, "an error of a program\n");
     return 1;
@@ -82,7 +91,11 @@ int main(int argc, char** argv) {
   if (option == "--thread") {
     options.own_thread = true;
   }
-  const auto communicator = mtf::mpi_communicator(options);
+  mtf::Patience patience;
+  if (option == "--end" && std::string_view(argv[2]) == "late") {
+    patience = {.limit = std::chrono::seconds(1), .ends_all = true};
+  }
+  const auto communicator = mtf::mpi_communicator(options, patience);
   mtf::test::joined = communicator.get();
   if (option == "--end") {
     return mtf::test::end_badly(*communicator, argv[2]);

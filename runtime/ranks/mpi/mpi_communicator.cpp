@@ -71,11 +71,10 @@ class Mpi final : public Communicator {
   [[nodiscard]] const Group& group(const Mesh& mesh, const Axes& axes) override {
     const auto lock = async_.hold();
     return groups_.find(mesh, axes, local_ranks(), [this](Group& fresh) {
+      meet();  // a split that waits for a rank would never say so
       fresh.handle = comms_.size();
-      MPI_Comm comm = MPI_COMM_NULL;
       MPI_Comm_split(MPI_COMM_WORLD, static_cast<int>(fresh.members[0].front()),
-                     static_cast<int>(fresh.index[0]), &comm);
-      comms_.push_back(comm);
+                     static_cast<int>(fresh.index[0]), &comms_.emplace_back(MPI_COMM_NULL));
       started_.push_back(0);
     });
   }
@@ -246,7 +245,7 @@ class Mpi final : public Communicator {
 
   void barrier() override {
     const auto lock = async_.hold();
-    complete([](MPI_Request* request) { MPI_Ibarrier(MPI_COMM_WORLD, request); });
+    meet();
   }
 
   void close(int status, std::string_view message) override {
@@ -276,6 +275,9 @@ class Mpi final : public Communicator {
     }
   }
 
+  void meet() {
+    complete([](MPI_Request* request) { MPI_Ibarrier(MPI_COMM_WORLD, request); });
+  }
   void hand_over(std::int64_t bytes) { traffic_of(0).handed += bytes; }
 
   // ---- messages ----------------------------------------------------------------------------
