@@ -20,8 +20,8 @@ namespace {
 
 constexpr std::string_view kWaits = "waits";            // lines: a rank, and for whom it waits
 constexpr std::string_view kSpeaker = "waits_speaker";  // who reads them to the user
-constexpr std::chrono::seconds kOthersTell{1};
-constexpr std::chrono::seconds kOthersEnd{3};
+constexpr std::chrono::seconds kOthersTell{3};
+constexpr std::chrono::seconds kOthersEnd{10};
 constexpr int kHungStatus = 5;
 
 using Ranks = std::set<std::int64_t>;
