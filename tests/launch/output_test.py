@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 from processes import ranks_of
@@ -24,6 +25,16 @@ UNWRITTEN = "mtf: standard output cannot be written\n"
 def check(found, wanted, what):
     if found != wanted:
         sys.exit(f"{what}: {found!r}, not {wanted!r}")
+
+
+def rest_of(run):
+    """What a run goes on to print; `communicate` would miss what came together with a line that was read."""
+    guard = threading.Timer(120, run.kill)
+    guard.start()
+    said = run.stdout.read()
+    run.wait()
+    guard.cancel()
+    return said
 
 
 def main():
@@ -63,7 +74,7 @@ def main():
             os.kill(mpirun, signal.SIGSTOP)
             time.sleep(1)
             os.kill(mpirun, signal.SIGCONT)
-            said = run.communicate(timeout=120)[0].splitlines()
+            said = rest_of(run).splitlines()
             check((run.returncode, said[:2]), (1, ["1", "slow.mtf:7:8: error: no [assertion]"]), "a late mpirun")
 
         # No file can be opened but the three that there are, so no pipe to the ranks.
