@@ -148,8 +148,10 @@ Progress::Progress(const Options& options) {
   if (terminal < 0 || shown() != nullptr) {
     return;
   }
-  const auto put = [terminal](std::string_view text) {
-    [[maybe_unused]] const ssize_t written = write(terminal, text.data(), text.size());
+  // What a rank says comes through mpirun, and a bar comes in order with it only on the same way.
+  const int way = launched() ? STDERR_FILENO : terminal;
+  const auto put = [way](std::string_view text) {
+    [[maybe_unused]] const ssize_t written = write(way, text.data(), text.size());
   };
   const auto columns = [terminal]() -> std::size_t {
     constexpr std::size_t kOtherwise = 80;

@@ -55,7 +55,8 @@ class ProgressLine {
 };
 
 // While this is there, this process shows its progress on standard error, if that is a terminal;
-// the first of the ranks that `mtf run -n` started, on the terminal of that. None under `--json`.
+// the first of the ranks that `mtf run -n` started, if standard error of that is one. None under
+// `--json`.
 class Progress {
  public:
   explicit Progress(const Options& options);
@@ -78,7 +79,7 @@ void planning_at(std::int64_t done, std::int64_t of);
 void clear_progress();
 void end_progress();
 
-// In a process that becomes mpirun: where its first rank may show how far it is.
+// In a process that becomes mpirun: by which its first rank may measure how far it is.
 void lend_terminal();
 
 }  // namespace mtf

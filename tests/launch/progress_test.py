@@ -11,6 +11,9 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
+
+from processes import ranks_of
 
 MTF = str(pathlib.Path(sys.argv[1]).resolve())
 # Lines that come more often than a bar is drawn, ten times a second, would leave it no time.
@@ -27,7 +30,7 @@ fn step() {
 print "begins"
 for k in 0..1_000_000_000 {
   let now = step()
-  if k % 200_000 == 199_999 { print "after {k + 1}" }
+  if k % 50_000 == 49_999 { print "after {k + 1}" }
 }
 """
 BAR = re.compile(r"\r(run \d of 3, )?k [\d,]+ of 1,000,000,000  \[-+\]  0 %[^\r]*\x1b\[K")
@@ -84,6 +87,15 @@ class Run:
         return self.text
 
 
+def held_up(mpirun):
+    """It finds a line and the next bar at once."""
+    for _ in range(3):
+        os.kill(mpirun, signal.SIGSTOP)
+        time.sleep(1)
+        os.kill(mpirun, signal.SIGCONT)
+        time.sleep(0.3)
+
+
 def shown(folder, *words):
     """A bar, and none of it left behind it."""
     for together in (False, True):
@@ -91,6 +103,8 @@ def shown(folder, *words):
         run.wait(BAR.pattern)
         if together:
             run.wait(r"after \d+\r\n[^\0]*" + BAR.pattern)
+        if together and "-n" in words:
+            held_up(ranks_of(run.process.pid)[0])
         text = run.interrupt()
         last = text.rfind("\x1b[K")
         if text[last - 1:last + 3] != ERASED:
@@ -103,10 +117,7 @@ def shown(folder, *words):
 def never(folder, words, **how):
     """No bar, where it would have been there for some time."""
     run = Run(folder, words, **how)
-    if how.get("terminal", True):
-        run.process.stdout.readline()  # the program runs
-    else:
-        run.process.stdout.readline()
+    run.process.stdout.readline()  # the program runs
     threading.Event().wait(2.5)
     text = run.interrupt()
     if "\r" in text.replace("\r\n", "\n") or " of 1,000,000,000" in text:
