@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <string_view>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "ir/support/text/parse_number.h"
@@ -18,6 +19,16 @@ std::optional<std::int64_t> number_in(const char* name) {
 
 void set_default(const char* name, const char* value) {
   setenv(name, value, /*overwrite=*/0);
+}
+
+// Where ranks of a machine keep what they send each other, one that finds no room ends without a
+// word.
+bool has_room_in_memory(std::int64_t ranks) {
+  constexpr std::int64_t kPerRank = std::int64_t{5} << 20U;
+  struct statvfs facts = {};
+  return statvfs("/dev/shm", &facts) == 0 &&
+         static_cast<std::int64_t>(facts.f_bavail) * static_cast<std::int64_t>(facts.f_frsize) >=
+             ranks * kPerRank;
 }
 
 }  // namespace
@@ -51,6 +62,10 @@ void prepare_environment(const Launch& launch) {
     set_default("OMPI_MCA_pml", "ob1");
     set_default("OMPI_MCA_btl", "vader,self");
     set_default("OMPI_MCA_osc", "^ucx");
+  }
+  const char* folder = std::getenv("PMIX_SERVER_TMPDIR");  // goes when the job ends
+  if (folder != nullptr && !has_room_in_memory(launch.ranks_here)) {
+    set_default("OMPI_MCA_btl_vader_backing_directory", folder);
   }
   if (launch.ranks_here > sysconf(_SC_NPROCESSORS_ONLN)) {
     set_default("OMPI_MCA_mpi_yield_when_idle", "1");
