@@ -48,7 +48,7 @@ mesh line = [r: 2]
 layout rows on line { n -> r }
 fn far(x: f32[n, k]) {
   var y = x
-  for i in 0..8_000 { y = tanh(y) }
+  for i in 0..80_000 { y = tanh(y) }
   return sum(y)
 }
 print 1
@@ -143,9 +143,12 @@ def check_long_run(folder, line):
     code, output, messages = interrupted(folder, line, STEPS, signal.SIGTERM)
     if code != 143 or not messages.endswith("mtf: interrupted\n") or output != "1\n":
         fail(line, f"status {code}, not 143: {output}", messages)
-    done = subprocess.run([*line, "--timeout", "2", "case.mtf"], cwd=folder, capture_output=True, text=True,
-                          check=False)
-    place = "case.mtf:6:27: error: the time that `--timeout` gives is over here"
+    for seconds in 2, 10, 50:  # on a busy machine it may begin to run late
+        done = subprocess.run([*line, "--timeout", str(seconds), "case.mtf"], cwd=folder, capture_output=True,
+                              text=True, check=False)
+        if done.stdout:
+            break
+    place = "case.mtf:6:28: error: the time that `--timeout` gives is over here"
     if done.returncode != 1 or not done.stderr.startswith(place) or done.stdout != "1\n":
         fail(line, f"status {done.returncode}: {done.stdout}", done.stderr)
 
