@@ -48,7 +48,8 @@ void StuckWatch::look() {
     status = status == kDone ? exit_code_of(wait_status_of(child)) : status;
   }
   has_begun_ = has_begun_ || !children.empty();
-  looks_ = is_any_alive || !has_begun_ ? 0 : looks_ + 1;
+  const bool is_at_work = state_of(mpirun_) != 'S';  // or stopped, or waits for a core
+  looks_ = is_any_alive || !has_begun_ || is_at_work ? 0 : looks_ + 1;
   if (looks_ == kLooks) {
     // Of ranks whose status mpirun has, and nobody else, it is not known that they did well.
     status_ = children.empty() ? kProgramError : status;

@@ -1,6 +1,7 @@
 // mpirun now and then waits for itself and never ends, behind ranks that all have: a lock of its
 // process manager is taken while the thread that holds it is ended (Open MPI 4.1 with PMIx 4). So
-// where no rank is alive for some seconds it is ended, and the ranks say how they did.
+// where it sleeps for some seconds and no rank is alive it is ended, and the ranks say how they
+// did.
 
 #pragma once
 
