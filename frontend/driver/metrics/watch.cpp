@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <optional>
 #include <thread>
 #include <unistd.h>
@@ -15,9 +16,8 @@ namespace mtf {
 namespace {
 
 // False after an error.
-bool draw_once(Workspace& workspace, bool follows) {
+bool draw(Workspace& workspace, const Curves& curves, bool follows) {
   const Options& options = workspace.options;
-  const Curves curves = read_curves(options.file);
   if (!curves.problem.empty()) {
     workspace.diags.error(DiagKind::kFile, {}, in_backticks(options.file) + " " + curves.problem);
     return false;
@@ -43,17 +43,35 @@ bool draw_once(Workspace& workspace, bool follows) {
   return true;
 }
 
+// Whether what is written from now on has another stamp, on a disk that counts seconds, too.
+bool is_settled(const MetricsStamp& stamp, std::filesystem::file_time_type now) {
+  constexpr std::chrono::seconds kTick{2};
+  return stamp.written < now - kTick || stamp.written > now + kTick;
+}
+
+// Draws what is new. False after an error.
+bool look(Workspace& workspace, bool follows, std::optional<MetricsStamp>& drawn) {
+  const auto now = std::filesystem::file_time_type::clock::now();
+  const std::optional<MetricsStamp> stamp = metrics_stamp(workspace.options.file);
+  if (drawn && (!stamp || stamp == drawn)) {
+    return true;
+  }
+  const Curves curves = read_curves(workspace.options.file);
+  // A file that was drawn and is gone, or is cut short while it is read, is rotated or written
+  // anew: its picture stays meanwhile.
+  if (drawn && !curves.problem.empty()) {
+    return true;
+  }
+  drawn = stamp && !is_settled(*stamp, now) ? MetricsStamp() : stamp;
+  return draw(workspace, curves, follows);
+}
+
 Outcome watch(Workspace& workspace) {
   const bool follows = !workspace.options.once && isatty(STDOUT_FILENO) == 1;
   std::optional<MetricsStamp> drawn;
   while (true) {  // a follower ends by a signal
-    const std::optional<MetricsStamp> stamp = metrics_stamp(workspace.options.file);
-    // A file that was drawn and is gone is rotated, or written anew: its picture stays meanwhile.
-    if (!drawn || (stamp && stamp != drawn)) {
-      if (!draw_once(workspace, follows)) {
-        return outcome_of(workspace, workspace.diags);
-      }
-      drawn = stamp;
+    if (!look(workspace, follows, drawn)) {
+      return outcome_of(workspace, workspace.diags);
     }
     if (!follows) {
       return {};
