@@ -17,7 +17,7 @@ namespace mtf {
 namespace {
 
 constexpr auto kInstall = "apt-get install openmpi-bin";
-constexpr auto kVersionLimit = std::chrono::seconds(5);
+constexpr auto kVersionLimit = std::chrono::seconds(20);
 constexpr auto kRanksLimit = std::chrono::seconds(30);
 constexpr std::int64_t kMostTriedRanks = 8;
 

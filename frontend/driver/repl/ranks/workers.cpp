@@ -25,9 +25,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kToStart{120};
-constexpr std::chrono::seconds kToEnd{5};
-constexpr std::chrono::seconds kToFollow{2};  // for ranks whose work another has broken off
-constexpr int kMoment = 20;                   // milliseconds
+constexpr std::chrono::seconds kToEnd{20};
+constexpr std::chrono::seconds kToFollow{10};  // for ranks whose work another has broken off
+constexpr int kMoment = 20;                    // milliseconds
 
 // Of a process of this one. nullopt: it has not ended.
 std::optional<int> ended(pid_t child) {
