@@ -22,7 +22,8 @@ from verdict import Failures  # noqa: E402
 MTF = sys.argv[1]
 TWO_LAYER = "examples/two_layer.mtf"
 SOURCE = open(TWO_LAYER, encoding="utf-8").read()
-ENVIRONMENT = dict(os.environ, XDG_CONFIG_HOME=tempfile.mkdtemp())
+FOLDER = tempfile.TemporaryDirectory()  # of all files here; goes with the process
+ENVIRONMENT = dict(os.environ, XDG_CONFIG_HOME=tempfile.mkdtemp(dir=FOLDER.name))
 failures = Failures()
 check = failures.check_equal
 
@@ -43,7 +44,7 @@ def with_sizes(batch, io, hidden):
     """A copy of two_layer with other sizes."""
     text = re.sub(r"dim batch = \d+, io = \d+, hidden = \d+",
                   f"dim batch = {batch}, io = {io}, hidden = {hidden}", SOURCE)
-    folder = tempfile.mkdtemp()
+    folder = tempfile.mkdtemp(dir=FOLDER.name)
     path = os.path.join(folder, "two_layer.mtf")
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
@@ -182,7 +183,7 @@ fn layer(x: f32[tokens, h], attended: f32[tokens, o]) {
 
 def summa():
     """The published volume of 2-D parallelism, (q-1)/q^2 (7 bsh + 12 h^2), on up to 64 ranks."""
-    path = os.path.join(tempfile.mkdtemp(), "summa.mtf")
+    path = os.path.join(FOLDER.name, "summa.mtf")
     with open(path, "w", encoding="utf-8") as file:
         file.write(SUMMA)
     tokens, h = 256, 64
