@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "runtime/kernels/reduce/reduce_kernel.h"
+#include "runtime/kernels/reduce/reduce_ops.h"
 #include "runtime/kernels/reduce/reduce_run.h"
 
 namespace mtf {
@@ -126,26 +127,6 @@ void join_halves_of_leaves(const T* from, std::int64_t elements, std::int64_t le
   }
 }
 
-// Joins elements to lanes, one to each.
-template <typename Op, typename S, typename T>
-void add_row(const S* x, std::int64_t elements, T* lanes) {
-  std::int64_t i = 0;
-  if constexpr (std::is_same_v<S, T>) {
-    constexpr auto kWide = static_cast<std::int64_t>(kTogether<T>);
-    for (; i + kWide <= elements; i += kWide) {
-      Vector<T> sums;
-      std::memcpy(&sums, lanes + i, sizeof(sums));
-      Vector<T> loaded;
-      std::memcpy(&loaded, x + i, sizeof(loaded));
-      PlainLanes<Op, T>::join(sums, loaded);
-      std::memcpy(lanes + i, &sums, sizeof(sums));
-    }
-  }
-  for (; i < elements; ++i) {
-    lanes[i] = Op::apply(lanes[i], static_cast<T>(x[i]));
-  }
-}
-
 // Joins a run of some times kReduceLanes elements to as many lanes.
 template <typename Op, typename S, typename T>
 void add_run(const S* x, const S* end, T* lanes) {
@@ -162,7 +143,7 @@ void add_run(const S* x, const S* end, T* lanes) {
     }
   } else {
     for (; x != end; x += kReduceLanes) {
-      add_row<Op>(x, kReduceLanes, lanes);
+      accumulate<Op>(x, kReduceLanes, lanes);
     }
   }
 }

@@ -16,6 +16,7 @@
 #include "runtime/kernels/reduce/leaf_joins.h"
 #include "runtime/kernels/reduce/piece_tree.h"
 #include "runtime/kernels/reduce/reduce_kernel.h"
+#include "runtime/kernels/reduce/reduce_ops.h"
 #include "runtime/kernels/reduce/reduction_plan.h"
 
 namespace mtf {
@@ -47,22 +48,22 @@ class LeafGroup {
     if (leaves.row_count <= kinds_ || leaves.length > lanes_) {
       for_each(leaves.rows, 0, 0, [this](std::int64_t at, std::int64_t) { rows_.push_back(at); });
     }
-    is_plain_ = leaves.row_count == 1 && leaves.length == lanes_ && leaves.count <= kMostJoined;
+    is_plain_ = leaves.row_count == 1 && leaves.length == lanes_;
   }
 
   // What the leaves at `x` come to.
   [[nodiscard]] T joined(const S* x) {
     if constexpr (std::is_same_v<S, T>) {
       if (is_plain_) {
-        return join_(x);
+        return join_all(x);
       }
     }
     if (leaves_.is_spread()) {
       spread(x);
       return join_(lanes_of_.data());
     }
-    const T* const row = joined_rows(x);
-    return pieces_.empty() ? join_all(row) : joined_pieces();
+    join_rows(x);
+    return pieces_.empty() ? join_all(lanes_of_.data()) : joined_pieces();
   }
 
  private:
@@ -81,15 +82,10 @@ class LeafGroup {
     }
   }
 
-  // A row of what the rows of all leaves come to, a lane for each element. Leaves that are trees of
-  // pieces end up in those.
-  const T* joined_rows(const S* x) {
+  // The rows of all leaves to one, a lane for each element. Leaves that are trees of pieces end up
+  // in those.
+  void join_rows(const S* x) {
     const auto rows = static_cast<std::int64_t>(rows_.size());
-    if constexpr (std::is_same_v<S, T>) {
-      if (rows == 1 && leaves_.length == lanes_) {
-        return x;
-      }
-    }
     if (leaves_.length > lanes_) {
       for (std::int64_t row = 0; row < rows; ++row) {
         add_long_runs(x + rows_[static_cast<std::size_t>(row)], row == 0);
@@ -99,7 +95,6 @@ class LeafGroup {
     } else {
       halve_first(x, rows);
     }
-    return lanes_of_.data();
   }
 
   // Rows that have lanes of their own each are halved until there is one.
@@ -182,7 +177,7 @@ class LeafGroup {
     if (row < kinds_) {  // the identity is joined to what all come to, which has the same bits
       take_row(x, elements, lanes);
     } else {
-      add_row<Op>(x, elements, lanes);
+      accumulate<Op>(x, elements, lanes);
     }
   }
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "runtime/kernels/reduce/reduce_kernel.h"
+#include "runtime/kernels/reduce/reduce_ops.h"
 #include "runtime/kernels/reduce/reduction_plan.h"
 #include "runtime/kernels/tree.h"
 
@@ -23,15 +24,8 @@ struct Lanes {
   T* lane(std::int64_t i) { return at.data() + i * count; }
 };
 
-// Operands are stored as S, here and below, and widened as they are read.
-template <typename Op, typename S, typename T>
-void accumulate(const S* __restrict x, std::int64_t count, T* __restrict out) {
-  for (std::int64_t j = 0; j < count; ++j) {
-    out[j] = Op::apply(out[j], static_cast<T>(x[j]));
-  }
-}
-
-// Combines one element per result, `stride` apart, with a lane that is new or not.
+// Operands are stored as S, here and below, and widened as they are read. Combines one element per
+// result, `stride` apart, with a lane that is new or not.
 template <typename Op, typename S, typename T>
 void add_elements(const S* x, std::int64_t stride, std::int64_t count, bool is_new, T* lane) {
   if (is_new) {

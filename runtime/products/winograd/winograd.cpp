@@ -146,6 +146,11 @@ class PreparedWinograd<S>::Run {
     return elements_ + block * Tile::kProducts * state_.element_step();
   }
 
+  // How many tiles of the group, from this one on, lie in a line; at most so many.
+  [[nodiscard]] std::int64_t line_from(std::int64_t tile, std::int64_t most) const {
+    return std::min({most, state_.tiles.left_in_line(tile), group_.end() - tile});
+  }
+
   void transform_elements() {
     if (state_.shape.inner.a == 1) {
       for (std::int64_t t = group_.begin; t < group_.end(); ++t) {
@@ -154,8 +159,7 @@ class PreparedWinograd<S>::Run {
       return;
     }
     for (std::int64_t t = group_.begin; t < group_.end();) {
-      const std::int64_t left = std::min(state_.tiles.left_in_line(t), group_.end() - t);
-      const std::int64_t line = std::min(state_.line, left);
+      const std::int64_t line = line_from(t, state_.line);
       for (std::int64_t block = 0; block < state_.blocks(); ++block) {
         transform_turned(t, line, block);
       }
@@ -170,8 +174,7 @@ class PreparedWinograd<S>::Run {
     Elements from = {};
     for (int i = 0; i < Tile::kReads; ++i) {
       const S* const row = a_ + state_.tiles.row_at(place, i);
-      const bool is_there = state_.tiles.has_row(place, i);
-      point_at(row, is_there ? cols : Interval(), step, place.sides[1].reads,
+      point_at(row, state_.tiles.has_row(place, i) ? cols : Interval(), step, place.sides[1].reads,
                from.data() + Tile::kReads * i);
     }
     for (std::int64_t block = 0; block < state_.blocks(); ++block) {
@@ -205,8 +208,7 @@ class PreparedWinograd<S>::Run {
       Elements from = {};
       for (int i = 0; i < Tile::kReads; ++i) {
         const S* const row = turned + i * row_size - cols.begin * state_.leaf;
-        const bool is_there = state_.tiles.has_row(place, i);
-        point_at(row, is_there ? cols : Interval(), state_.leaf,
+        point_at(row, state_.tiles.has_row(place, i) ? cols : Interval(), state_.leaf,
                  place.sides[1].reads + Tile::kSide * t, from.data() + Tile::kReads * i);
       }
       transform_into(from, first + t, block);
@@ -314,9 +316,7 @@ class PreparedWinograd<S>::Run {
     const std::int64_t count = std::min(state_.width, state_.col_out.size - col);
     const bool lies_apart = state_.col_out.run(col) < count && state_.shape.sides[1].out == 1;
     for (std::int64_t t = 0; t < group_.extent;) {
-      const std::int64_t left =
-          std::min(state_.tiles.left_in_line(group_.begin + t), group_.extent - t);
-      const std::int64_t line = std::min(lies_apart ? kLongestLine : 1, left);
+      const std::int64_t line = line_from(group_.begin + t, lies_apart ? kLongestLine : 1);
       const Place place = state_.tiles.place_of(group_.begin + t);
       for (int i = 0; i < Tile::kSide; ++i) {
         if (state_.tiles.has_results(place, i)) {
