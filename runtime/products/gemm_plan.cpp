@@ -101,15 +101,6 @@ bool wants_swap(const Sides& product, std::int64_t lanes, bool a_words) {
          !has_unit_stride(product.cols, &GemmDim::out);
 }
 
-// How many leaves a part has.
-int leaves_together(const std::vector<int>& merges, int most) {
-  int leaves = most;
-  while (!are_subtrees(merges, leaves)) {
-    leaves /= 2;
-  }
-  return leaves;
-}
-
 // How many rows, from each multiple of that on, are the same distance apart; 0: not in all lines.
 std::int64_t line_of(const Offsets& rows) {
   const std::int64_t step = rows.size > 1 ? rows.at(1) - rows.at(0) : 0;
@@ -240,10 +231,18 @@ GemmPlan plan_gemm(const Gemm& asked, std::int64_t lanes, std::pmr::memory_resou
   return plan;
 }
 
+int leaves_together(const GemmPlan& plan, std::int64_t together) {
+  const std::int64_t length = ceil_div(plan.leaf_length, together);
+  int leaves = length <= (together == 1 ? kShortLeaf : kShortWords) ? kLeavesTogether : 1;
+  while (!are_subtrees(plan.merges, leaves)) {
+    leaves /= 2;
+  }
+  return leaves;
+}
+
 Chain cut_chain(const GemmPlan& plan, const ChainCut& cut, std::pmr::memory_resource* memory) {
   const std::int64_t leaf_length = ceil_div(plan.leaf_length, cut.together);
-  const bool is_short = leaf_length <= (cut.together == 1 ? kShortLeaf : kShortWords);
-  const int leaves = leaves_together(plan.merges, is_short ? cut.most_leaves : 1);
+  const int leaves = std::min(leaves_together(plan, cut.together), cut.most_leaves);
   const std::int64_t longest = leaves * std::min(leaf_length, kLongestChain / cut.together);
   const std::int64_t chains = longest == 0 ? 1 : ceil_div(leaves * leaf_length, longest);
   const auto step = static_cast<std::size_t>(leaves);
