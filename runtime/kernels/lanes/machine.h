@@ -101,12 +101,25 @@ struct LaneMath {
 
 // ---- memory ------------------------------------------------------------------------------------
 
+// Memory is asked for so many bytes ahead: past the end of a page, and of a band's row, the hardware
+// has to find each stream anew. On a Zen 5 with cold caches sums over rows took 1.3 to 1.6 times as
+// long without it, AdamW 1.3 times; from 2,048 to 8,192 bytes are alike.
+inline constexpr std::size_t kLaneAhead = 3072;
+inline constexpr std::size_t kLaneLine = 64;
+
 // Of register `kIndex`, in a group that begins at element `at`.
 template <typename V, LaneKind kKind, std::size_t kIndex>
 struct LaneMemory {
   using F = typename V::Floats;
   using W = typename V::Words;
   static constexpr std::size_t kFirst = kIndex * V::kLanes;
+
+  template <std::size_t kBytes>
+  static void prefetch(const std::byte* place, std::size_t at) {
+    if constexpr (kFirst * kBytes % kLaneLine == 0) {
+      __builtin_prefetch(place + (at + kFirst) * kBytes + kLaneAhead);
+    }
+  }
 
   template <typename T>
   static T from(const std::byte* memory) {
@@ -117,8 +130,10 @@ struct LaneMemory {
 
   static F load(const std::byte* place, std::size_t at) {
     if constexpr (kKind == LaneKind::kF32) {
+      prefetch<sizeof(float)>(place, at);
       return from<F>(place + (at + kFirst) * sizeof(float));
     } else if constexpr (kKind == LaneKind::kBF16) {
+      prefetch<2>(place, at);
       const auto halves = from<typename V::Halves>(place + (at + kFirst) * 2);
       return reinterpret_cast<F>(__builtin_convertvector(halves, W) << 16U);
     } else if constexpr (kKind == LaneKind::kBool) {
