@@ -16,7 +16,7 @@ namespace mtf {
 namespace {
 
 constexpr std::int64_t kShortLeaf = 24;   // indices of a leaf that shares registers with another
-constexpr std::int64_t kShortWords = 16;  // or words of two: longer ones may be read in place
+constexpr std::int64_t kShortWords = 32;  // or words of two
 
 std::int64_t volume(const Dims& dims) {
   std::int64_t result = 1;
