@@ -44,9 +44,9 @@ constexpr std::int64_t kFewCols = 96;             // in a group, where not all c
 // Tiles of columns for which rows side by side are gathered, and of leaves that would take turns.
 constexpr std::int64_t kGatheredTiles = 4;
 constexpr std::int64_t kGatheredTurns = 2;
-constexpr std::int64_t kShortestLine = 4;   // of rows that are gathered
+constexpr std::int64_t kShortestLine = 4;  // of rows that are gathered
 constexpr std::int64_t kWordElements = 2;
-constexpr std::int64_t kConflict = 4096;    // bytes; lines that far apart displace one another
+constexpr std::int64_t kConflict = 4096;  // bytes; lines that far apart displace one another
 
 // Of what is to stay in the second-level cache, if that is smaller (on a Zen 3: half as large), as
 // much less: 1.2 times as fast for columns that were read in place and did not stay.
@@ -117,8 +117,8 @@ std::int64_t line_of_tiles(const GemmPlan& plan, const GemmKernel<T>& kernel) {
 // Whether rows of a are gathered, and not packed. Low tiles read columns more often, and rows that
 // lie side by side are packed by copying, where each tile of columns would read lines anew of which
 // it needs but a part: both are worth it for few columns, and fewer if short leaves that are packed
-// would take turns (those of 8 words in 4 tiles: 1.45 times as fast packed). Words are packed by more
-// than copying, which only turns are worth.
+// would take turns (those of 8 words in 4 tiles: 1.45 times as fast packed). Words are packed by
+// more than copying, which only turns are worth.
 template <typename T>
 bool gathers(const GemmPlan& plan, const GemmKernel<T>& kernel) {
   const std::int64_t line = line_of_tiles(plan, kernel);
@@ -127,7 +127,8 @@ bool gathers(const GemmPlan& plan, const GemmKernel<T>& kernel) {
   const bool turns = leaves_together(plan, kernel.together) > 1;
   const bool side_by_side = plan.line_step == (plan.a_words && turns ? kWordElements : 1);
   return plan.line >= kShortestLine && plan.leaf_length >= kGatheredLeaf * kernel.together &&
-         (!is_low || tiles == 1) && (!side_by_side || tiles <= (turns ? kGatheredTurns : kGatheredTiles));
+         (!is_low || tiles == 1) &&
+         (!side_by_side || tiles <= (turns ? kGatheredTurns : kGatheredTiles));
 }
 
 // What is used once or twice, or stays in a near cache as it is, is read where it is; so are long

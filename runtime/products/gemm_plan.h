@@ -81,7 +81,8 @@ struct GemmPlan {
 
 inline constexpr int kLeavesTogether = 4;  // in a part, at most
 
-// How many leaves may share a part, if `together` indices count as one: short ones that are subtrees.
+// How many leaves may share a part, if `together` indices count as one: short ones that are
+// subtrees.
 [[nodiscard]] int leaves_together(const GemmPlan& plan, std::int64_t together);
 
 // How the chain of a product is cut.

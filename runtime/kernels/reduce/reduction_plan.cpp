@@ -13,7 +13,8 @@ namespace mtf {
 namespace {
 
 constexpr std::int64_t kNearCacheBytes = std::int64_t{1} << 20;  // that a near cache may have
-constexpr std::int64_t kAheadBytes = 8192;  // on a Zen 5, half or twice as many are 1.3 times slower
+constexpr std::int64_t kAheadBytes =
+    8192;  // on a Zen 5, half or twice as many are 1.3 times slower
 
 // Appends a loop inside the others, as a longer one where memory goes on.
 void append(ReduceLoops& loops, const ReduceLoop& loop) {

@@ -16,7 +16,6 @@
 namespace mtf {
 namespace {
 
-constexpr std::int64_t kGroup = 8;   // lanes transposed together
 constexpr std::int64_t kPiece = 64;  // inner indices before the next group of lanes
 constexpr std::int64_t kMostLanes = 64;
 
@@ -79,17 +78,18 @@ void transpose(const std::array<const double*, 2>& lane, std::int64_t k, std::in
   }
 }
 
+using LanePlaces = std::array<std::int64_t, kMostLanes + kLanesAtOnce>;
+
 // kLanes lanes, each with `count` indices side by side in memory. The next lanes' are asked for.
 template <std::size_t kLanes, typename S, typename T>
-void transpose_group(const S* x, const Offsets& lanes, std::int64_t first, std::int64_t count,
-                     std::int64_t width, T* out) {
+void transpose_group(const S* x, const std::int64_t* places, std::int64_t count, std::int64_t width,
+                     T* out) {
   constexpr std::int64_t kInLine = kLineBytes / static_cast<std::int64_t>(sizeof(S));
   std::array<const S*, kLanes> lane;  // NOLINT: filled where they are read
   std::array<const S*, kLanes> next;  // NOLINT
   for (std::size_t i = 0; i < kLanes; ++i) {
-    const std::int64_t at = first + static_cast<std::int64_t>(i);
-    lane[i] = x + lanes.at(at);
-    next[i] = element_ahead(x, lanes, at + static_cast<std::int64_t>(kLanes));
+    lane[i] = x + places[i];
+    next[i] = x + places[i + kLanes];
   }
   std::int64_t k = 0;
   if constexpr (kLanes > 1) {
@@ -108,22 +108,23 @@ void transpose_group(const S* x, const Offsets& lanes, std::int64_t first, std::
 }
 
 template <typename S, typename T>
-void transpose_piece(const S* x, const Offsets& lanes, const PackRange& range, std::int64_t count,
-                     T* out) {
+void transpose_piece(const S* x, const LanePlaces& places, const PackRange& range,
+                     std::int64_t count, T* out) {
+  const std::int64_t* const from = places.data();
   std::int64_t j = 0;
-  for (; j + kGroup <= range.lanes; j += kGroup) {
-    transpose_group<kGroup>(x, lanes, range.first_lane + j, count, range.width, out + j);
+  for (; j + kLanesAtOnce <= range.lanes; j += kLanesAtOnce) {
+    transpose_group<kLanesAtOnce>(x, from + j, count, range.width, out + j);
   }
   if (j + 4 <= range.lanes) {
-    transpose_group<4>(x, lanes, range.first_lane + j, count, range.width, out + j);
+    transpose_group<4>(x, from + j, count, range.width, out + j);
     j += 4;
   }
   if (j + 2 <= range.lanes) {
-    transpose_group<2>(x, lanes, range.first_lane + j, count, range.width, out + j);
+    transpose_group<2>(x, from + j, count, range.width, out + j);
     j += 2;
   }
   if (j < range.lanes) {
-    transpose_group<1>(x, lanes, range.first_lane + j, count, range.width, out + j);
+    transpose_group<1>(x, from + j, count, range.width, out + j);
   }
 }
 
@@ -286,6 +287,20 @@ bool copy_runs(const S* x, const Offsets& lanes, const Offsets& inner, const Pac
   return true;
 }
 
+// Of at most kMostLanes lanes, inner indices side by side.
+template <typename S, typename T>
+void transpose_runs(const S* x, const Offsets& lanes, const Offsets& inner, const PackRange& range,
+                    T* out) {
+  LanePlaces places;  // NOLINT: filled where it is read
+  find_places(x, lanes, range.first_lane, range.lanes, places);
+  for (std::int64_t k = 0; k < range.inner;) {
+    const std::int64_t index = range.first_inner + k;
+    const std::int64_t count = std::min({inner.run(index), range.inner - k, kPiece});
+    transpose_piece(x + inner.at(index), places, range, count, out + k * range.width);
+    k += count;
+  }
+}
+
 template <typename S, typename T>
 void pack_range(const S* x, const Offsets& lanes, const Offsets& inner, const PackRange& range,
                 T* out) {
@@ -298,14 +313,16 @@ void pack_range(const S* x, const Offsets& lanes, const Offsets& inner, const Pa
   if (copy_runs(x, lanes, inner, range, out)) {
     return;
   }
-  if (inner.run(range.first_inner) < kTurned && range.lanes <= kMostLanes) {
-    return pack_short_runs(x, lanes, inner, range, out);
-  }
-  for (std::int64_t k = 0; k < range.inner;) {
-    const std::int64_t index = range.first_inner + k;
-    const std::int64_t count = std::min({inner.run(index), range.inner - k, kPiece});
-    transpose_piece(x + inner.at(index), lanes, range, count, out + k * range.width);
-    k += count;
+  const bool is_short = inner.run(range.first_inner) < kTurned;
+  for (std::int64_t j = 0; j < range.lanes; j += kMostLanes) {
+    PackRange part = range;
+    part.first_lane += j;
+    part.lanes = std::min(kMostLanes, range.lanes - j);
+    if (is_short) {
+      pack_short_runs(x, lanes, inner, part, out + j);
+    } else {
+      transpose_runs(x, lanes, inner, part, out + j);
+    }
   }
 }
 

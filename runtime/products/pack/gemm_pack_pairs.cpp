@@ -14,7 +14,7 @@
 namespace mtf {
 namespace {
 
-constexpr std::int64_t kLanesAtOnce = 8;
+constexpr std::int64_t kMostLanes = 32;  // of a tile
 constexpr std::int64_t kFewLanes = 4;
 constexpr std::int64_t kFewWords = 2;
 
@@ -136,6 +136,9 @@ struct Pairs {
   const Offsets& inner;
   const PackRange& range;
   std::uint16_t end;
+  std::array<std::int64_t, kMostLanes + kLanesAtOnce> places = {};  // of lanes that are apart
+
+  [[nodiscard]] bool side_by_side() const { return lanes.run(range.first_lane) >= range.lanes; }
 };
 
 // One word of each lane; `last`: it has but one index.
@@ -159,10 +162,10 @@ std::int64_t pack_lanes(const Pairs& pairs, const BFloat16* x, std::int64_t j, s
        j += static_cast<std::int64_t>(kLanes)) {
     LanesAt<kLanes> lanes;
     LanesAt<kLanes> next;
+    const std::int64_t* const places = pairs.places.data() + j;
     for (std::size_t i = 0; i < kLanes; ++i) {
-      const std::int64_t at = pairs.range.first_lane + j + static_cast<std::int64_t>(i);
-      lanes[i] = x + pairs.lanes.at(at);
-      next[i] = element_ahead(x, pairs.lanes, at + static_cast<std::int64_t>(kLanes));
+      lanes[i] = x + places[i];
+      next[i] = x + places[i + kLanes];
     }
     turn_lanes<kLanes>(lanes, next, words, pairs.range.width, out + j);
   }
@@ -211,7 +214,7 @@ bool interleave_full(const Pairs& pairs, std::int64_t index, std::int64_t words,
 void pack_leaf(const Pairs& pairs, std::int64_t index, std::int64_t leaf_length, Interval words,
                float* out) {
   const std::int64_t width = pairs.range.width;
-  const bool by_lanes = pairs.lanes.run(pairs.range.first_lane) >= pairs.range.lanes;
+  const bool by_lanes = pairs.side_by_side();
   if (by_lanes && 2 * words.end() <= leaf_length &&
       interleave_full(pairs, index + 2 * words.begin, words.extent, out)) {
     return;
@@ -241,11 +244,14 @@ void pack_pairs(const BFloat16* x, const Offsets& lanes, const Offsets& inner,
   if (range.lanes < range.width) {
     std::fill_n(out, range.inner * range.width, 0.0F);
   }
-  const Pairs pairs = {.x = x,
-                       .lanes = lanes,
-                       .inner = inner,
-                       .range = range,
-                       .end = static_cast<std::uint16_t>(end)};
+  Pairs pairs = {.x = x,
+                 .lanes = lanes,
+                 .inner = inner,
+                 .range = range,
+                 .end = static_cast<std::uint16_t>(end)};
+  if (!pairs.side_by_side()) {
+    find_places(x, lanes, range.first_lane, range.lanes, pairs.places);
+  }
   if (leaf_length % 2 == 0) {  // then leaves do not show
     return pack_leaf(pairs, 0, inner.size, {.begin = range.first_inner, .extent = range.inner},
                      out);

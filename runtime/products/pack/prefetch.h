@@ -4,6 +4,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cassert>
+#include <cstddef>
 #include <cstdint>
 
 #include "runtime/products/offsets.h"
@@ -12,12 +15,26 @@ namespace mtf {
 
 inline constexpr std::int64_t kIndicesAhead = 16;  // a line of each, as many as a core waits for
 inline constexpr std::int64_t kLineBytes = 64;
+inline constexpr std::int64_t kLanesAtOnce = 8;  // that are turned together
 
 // Where element `i` lies, or the last one; the first, which is near, where finding out would take
 // as long as a miss.
 template <typename T>
 const T* element_ahead(const T* x, const Offsets& offsets, std::int64_t i) {
   return offsets.even || !offsets.table.empty() ? x + offsets.at(std::min(i, offsets.size - 1)) : x;
+}
+
+// Where `count` lanes begin, and then those that come next as element_ahead knows them: found once
+// for all runs of indices, which may be short.
+template <typename T, std::size_t kPlaces>
+void find_places(const T* x, const Offsets& lanes, std::int64_t first, std::int64_t count,
+                 std::array<std::int64_t, kPlaces>& places) {
+  const auto size = static_cast<std::size_t>(count);
+  assert(size <= kPlaces);
+  for (std::size_t j = 0; j < kPlaces && j < size + kLanesAtOnce; ++j) {
+    const std::int64_t lane = first + static_cast<std::int64_t>(j);
+    places[j] = j < size ? lanes.at(lane) : element_ahead(x, lanes, lane) - x;
+  }
 }
 
 // So many bytes from x on.

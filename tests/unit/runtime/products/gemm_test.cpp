@@ -241,6 +241,25 @@ TEST_CASE("an empty sum is 0 and an empty side writes nothing", "[gemm]") {
   REQUIRE(out == std::vector<float>(12, 7.0F));
 }
 
+TEMPLATE_TEST_CASE("sides too long for tables of their places have the bits of their definition",
+                   "[gemm]", float, double) {
+  std::mt19937 random(10);
+  for (const bool of_cols : {false, true}) {
+    const Sized sized = long_side(of_cols);
+    const auto a = random_values<TestType>(sized.a, random);
+    const auto b = random_values<TestType>(sized.b, random);
+    std::vector<TestType> expected(static_cast<std::size_t>(sized.out));
+    reference_gemm(sized.gemm, a.data(), b.data(), expected.data());
+    for (const Isa isa : usable_isas()) {
+      INFO((of_cols ? "columns on " : "rows on ") << to_string(isa));
+      REQUIRE(same_bits<TestType>(
+          product_of<TestType>(sized.gemm, a, b, std::vector<TestType>(expected.size()),
+                               {.isa = isa}),
+          expected));
+    }
+  }
+}
+
 TEMPLATE_TEST_CASE("leaves of many indices are trees of chains", "[gemm]", float, double) {
   std::mt19937 random(8);
   const std::array<std::array<std::int64_t, 2>, 5> sides = {

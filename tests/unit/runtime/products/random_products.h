@@ -125,4 +125,33 @@ inline Sized of_own_kernels(std::int64_t images, std::int64_t places, std::int64
           .out = 3 * channels};
 }
 
+// More rows, or columns, than there are tables for of where they lie: in two dims with room between
+// them, so in no even steps.
+inline Sized long_side(bool of_cols) {
+  constexpr std::int64_t kOuter = 900;
+  constexpr std::int64_t kInner = 300;
+  constexpr std::int64_t kFew = 33;
+  constexpr std::int64_t kLength = 8;
+  constexpr std::int64_t kRoom = (kInner + 1) * kLength;
+  const std::int64_t step = of_cols ? 1 : kFew;  // of results
+  std::vector<GemmDim> many = {{.extent = kOuter, .a = kRoom, .out = kInner * step},
+                               {.extent = kInner, .a = kLength, .out = step}};
+  std::vector<GemmDim> few = {{.extent = kFew, .b = kLength, .out = of_cols ? kOuter * kInner : 1}};
+  Sized sized = {
+      .gemm = {.rows = many, .cols = few, .inner = {{.extent = kLength, .a = 1, .b = 1}}},
+      .a = kOuter * kRoom,
+      .b = kFew * kLength,
+      .out = kOuter * kInner * kFew};
+  if (of_cols) {
+    std::swap(sized.gemm.rows, sized.gemm.cols);
+    std::swap(sized.a, sized.b);
+    for (std::vector<GemmDim>* dims : {&sized.gemm.rows, &sized.gemm.cols}) {
+      for (GemmDim& dim : *dims) {
+        std::swap(dim.a, dim.b);
+      }
+    }
+  }
+  return sized;
+}
+
 }  // namespace mtf

@@ -239,6 +239,12 @@ TEST_CASE("matrices of bf16 have these bits in tiles, few rows, odd chains and l
   }
 }
 
+TEST_CASE("sides of bf16 too long for tables of their places have these bits", "[gemm]") {
+  std::mt19937 random(5);
+  check(long_side(false), common, random);
+  check(long_side(true), common, random);
+}
+
 TEST_CASE("products of bf16 in any order are about the same", "[gemm]") {
   std::mt19937 random(4);
   for (int i = 0; i < 100; ++i) {
