@@ -143,9 +143,8 @@ constexpr std::array kOptions = std::to_array<OptionDef>({
      set_flag<&Options::strict>},
     {"--emit", "", "PHASE", "print the program after ast, ir, grad, sharded or spmd; run nothing",
      kShowing, set_emit, Offer::kChoices, "ast ir grad sharded spmd"},
-    {"--color", "", "WHEN", "color in messages: auto, always or never",
-     kWithFile | bit(Command::kFmt) | bit(Command::kDoc), set_color, Offer::kChoices,
-     "auto always never"},
+    {"--color", "", "WHEN", "color in messages: auto, always or never", ~0U, set_color,
+     Offer::kChoices, "auto always never"},
     {"--verbose", "-v", "", "show the mpirun line", kRun, set_flag<&Options::verbose>},
     {"--help", "-h", "", "this page", ~0U},
 });

@@ -73,6 +73,14 @@ TEST_CASE("an option belongs to the commands that read it") {
         "program stand behind `--`\n");
 }
 
+TEST_CASE("every command takes --color") {
+  for (const char* command : {"ops", "doctor", "calibrate", "man"}) {
+    CHECK(parsed({command, "--color", "never"}).color == ColorChoice::kNever);
+  }
+  CHECK(parsed({"watch", "m.jsonl", "--color=always"}).color == ColorChoice::kAlways);
+  CHECK(answer({"ops", "--color", "sometimes"}).status == kUsageError);
+}
+
 TEST_CASE("values are checked") {
   CHECK(answer({"run", "a.mtf", "-n", "0"}).status == kUsageError);
   CHECK(answer({"run", "a.mtf", "-n", "4x"}).status == kUsageError);
