@@ -54,6 +54,29 @@ RankTensor scatter(BufferPool& pool, const Communicator& communicator, const Mes
   return tensor;
 }
 
+namespace {
+
+// The slices of the first local rank's group, one behind the other.
+std::vector<std::byte> gather_slices(Communicator& communicator, const Group& group,
+                                     const RankTensor& tensor) {
+  const std::int64_t bytes = tensor.local.bytes();
+  std::vector<std::vector<std::byte>> slices(tensor.parts.size());
+  const std::vector<std::byte> nothing(static_cast<std::size_t>(bytes));  // from who holds none
+  std::vector<const void*> ins;
+  std::vector<void*> outs;
+  for (std::size_t i = 0; i < slices.size(); ++i) {
+    slices[i].resize(static_cast<std::size_t>(group.size * bytes));
+    ins.push_back(tensor.parts[i].bytes() == bytes
+                      ? static_cast<const void*>(tensor.parts[i].data())
+                      : nothing.data());
+    outs.push_back(slices[i].data());
+  }
+  communicator.all_gather(group, bytes, ins, outs);
+  return std::move(slices.front());
+}
+
+}  // namespace
+
 std::vector<std::byte> gather(Communicator& communicator, const Mesh& mesh,
                               const RankTensor& tensor) {
   assert(tensor.layout.partial.empty());
@@ -65,30 +88,21 @@ std::vector<std::byte> gather(Communicator& communicator, const Mesh& mesh,
     axes.push_back(condition.axis);
   }
   const Group& group = communicator.group(mesh, axes);
-  const std::int64_t bytes = tensor.local.bytes();
-  const std::size_t ranks = tensor.parts.size();
-  std::vector<std::vector<std::byte>> slices(ranks);
-  const std::vector<std::byte> nothing(static_cast<std::size_t>(bytes));  // from who holds none
-  std::vector<const void*> ins;
-  std::vector<void*> outs;
-  for (std::size_t i = 0; i < ranks; ++i) {
-    slices[i].resize(static_cast<std::size_t>(group.size * bytes));
-    ins.push_back(tensor.parts[i].bytes() == bytes
-                      ? static_cast<const void*>(tensor.parts[i].data())
-                      : nothing.data());
-    outs.push_back(slices[i].data());
-  }
-  communicator.all_gather(group, bytes, ins, outs);
-
+  // A process that has all ranks has their slices: gathered, each rank would have a whole tensor.
+  const bool are_here = communicator.has_all_ranks();
+  const std::vector<std::byte> slices =
+      are_here ? std::vector<std::byte>() : gather_slices(communicator, group, tensor);
+  const std::byte* next = slices.data();
   std::vector<std::byte> whole(static_cast<std::size_t>(tensor.type.bytes()));
-  const std::byte* block = slices.front().data();
   for (const std::int64_t member : group.members.front()) {
+    const std::byte* const block =
+        are_here ? tensor.parts[static_cast<std::size_t>(member)].data() : next;
     if (holds(tensor.layout, mesh, member)) {
       const Slice slice = slice_of(tensor.type.shape, tensor.layout, mesh, member);
       const BoxCopy copy = slice_copy(tensor.type, shape_of(tensor.type.shape, slice));
       copy.unpack(block, copy.start_of(slice.offset), 0, copy.block_bytes(), whole.data());
     }
-    block += bytes;
+    next += are_here ? 0 : tensor.local.bytes();
   }
   return whole;
 }
