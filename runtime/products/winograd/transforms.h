@@ -31,13 +31,16 @@ struct WinogradTile {
   static constexpr int kResults = kSide * kSide;
 };
 
-// Of `count` elements at each pointer; the products' numbers are `step` elements apart.
+// Of `blocks` times `count` elements at each pointer, one behind the other; a block's numbers are
+// `block_step` from those of the one before, and the products' in it `step`.
 template <typename S>
 struct WinogradElements {
-  std::array<const S*, WinogradTile<S>::kProducts> from = {};
+  std::array<const S*, WinogradTile<S>::kProducts> from;
   std::int64_t count = 0;
   float* to = nullptr;
   std::int64_t step = 0;
+  std::int64_t blocks = 1;
+  std::int64_t block_step = 0;
 };
 
 struct WinogradKernel {

@@ -140,11 +140,11 @@ template <int... kIndex, typename F>
   (f(kIndex), ...);
 }
 
+// Those `at` elements from the pointers.
 template <typename V, typename S>
-void transform_elements_at(const WinogradElements<S>& work, std::int64_t at) {
+void transform_elements_at(const WinogradElements<S>& work, std::int64_t at, float* to) {
   constexpr int kReads = WinogradTile<S>::kReads;
   const S* const* const from = work.from.data();
-  float* to = work.to + at;
   along_both<V, kReads, kReads>(
       [from, at](int i, int j) { return V::load(from[kReads * i + j] + at); },
       Along<V, WinogradTile<S>::kSide>::elements,
@@ -208,10 +208,24 @@ void by_registers(const Work& work) {
 }
 
 template <typename V, typename S>
+void transform_elements(const WinogradElements<S>& work) {
+  for (std::int64_t block = 0; block < work.blocks; ++block) {
+    const std::int64_t first = block * work.count;
+    float* const to = work.to + block * work.block_step;
+    std::int64_t at = 0;
+    for (; at + V::kLanes <= work.count; at += V::kLanes) {
+      transform_elements_at<V>(work, first + at, to + at);
+    }
+    for (; at < work.count; ++at) {
+      transform_elements_at<One<V>>(work, first + at, to + at);
+    }
+  }
+}
+
+template <typename V, typename S>
 constexpr WinogradTransforms<S> make_winograd_transforms() {
   return {
-      .elements =
-          by_registers<V::kLanes, transform_elements_at<V, S>, transform_elements_at<One<V>, S>>,
+      .elements = transform_elements<V, S>,
       .kernel = by_registers<V::kLanes, transform_kernel_at<V, S>, transform_kernel_at<One<V>, S>>,
       .results =
           by_registers<V::kLanes, transform_results_at<V, S>, transform_results_at<One<V>, S>>};

@@ -13,6 +13,7 @@
 #include "runtime/products/gemm_scratch.h"
 #include "runtime/products/micro/gemm_kernel.h"
 #include "runtime/products/offsets.h"
+#include "runtime/products/winograd/made_results.h"
 #include "runtime/products/winograd/taps.h"
 #include "runtime/products/winograd/tiles.h"
 #include "runtime/products/winograd/transforms.h"
@@ -28,7 +29,7 @@ constexpr std::int64_t kKernelBytes = 1 << 24;  // transformed, that are kept fo
 constexpr std::int64_t kApart = 16;             // elements between what would displace one another
 constexpr int kMaxDepth = 64;                   // of the tree
 constexpr std::int64_t kTurnedBytes = 1 << 14;  // of a line's elements: a part of the nearest cache
-constexpr std::int64_t kLongestLine = 16;  // tiles whose elements or results are turned at once
+constexpr std::int64_t kLongestLine = 16;       // tiles whose elements are turned at once
 
 }  // namespace
 
@@ -139,7 +140,6 @@ class PreparedWinograd<S>::Run {
 
  private:
   using Tile = WinogradTile<S>;
-  using Elements = std::array<const S*, Tile::kProducts>;
   using Place = typename WinogradTiles<S>::Place;
 
   [[nodiscard]] float* elements_of(std::int64_t block) const {
@@ -171,18 +171,15 @@ class PreparedWinograd<S>::Run {
     const Place place = state_.tiles.place_of(tile);
     const std::int64_t step = state_.shape.sides[1].a;
     const Interval cols = state_.tiles.cols_of(place, Tile::kReads);
-    Elements from = {};
+    WinogradElements<S> work = place_for(tile, 0);
     for (int i = 0; i < Tile::kReads; ++i) {
       const S* const row = a_ + state_.tiles.row_at(place, i);
       point_at(row, state_.tiles.has_row(place, i) ? cols : Interval(), step, place.sides[1].reads,
-               from.data() + Tile::kReads * i);
+               work.from.data() + Tile::kReads * i);
     }
-    for (std::int64_t block = 0; block < state_.blocks(); ++block) {
-      transform_into(from, tile, block);
-      for (const S*& x : from) {
-        x += state_.leaf;
-      }
-    }
+    work.blocks = state_.blocks();
+    work.block_step = elements_of(1) - elements_of(0);
+    state_.transforms.elements(work);
   }
 
   // Elements of tiles in a line, where those of a column of x lie apart.
@@ -205,13 +202,13 @@ class PreparedWinograd<S>::Run {
       }
     }
     for (std::int64_t t = 0; t < line; ++t) {
-      Elements from = {};
+      WinogradElements<S> work = place_for(first + t, block);
       for (int i = 0; i < Tile::kReads; ++i) {
         const S* const row = turned + i * row_size - cols.begin * state_.leaf;
         point_at(row, state_.tiles.has_row(place, i) ? cols : Interval(), state_.leaf,
-                 place.sides[1].reads + Tile::kSide * t, from.data() + Tile::kReads * i);
+                 place.sides[1].reads + Tile::kSide * t, work.from.data() + Tile::kReads * i);
       }
-      transform_into(from, first + t, block);
+      state_.transforms.elements(work);
     }
   }
 
@@ -224,11 +221,13 @@ class PreparedWinograd<S>::Run {
     }
   }
 
-  void transform_into(const Elements& from, std::int64_t tile, std::int64_t block) {
-    state_.transforms.elements({.from = from,
-                                .count = state_.leaf,
-                                .to = elements_of(block) + (tile - group_.begin) * state_.leaf,
-                                .step = state_.element_step()});
+  // Of a tile's elements, from this block on; from where is not said yet.
+  [[nodiscard]] WinogradElements<S> place_for(std::int64_t tile, std::int64_t block) const {
+    WinogradElements<S> work;  // NOLINT: whoever asks says from where
+    work.count = state_.leaf;
+    work.to = elements_of(block) + (tile - group_.begin) * state_.leaf;
+    work.step = state_.element_step();
+    return work;
   }
 
   // Of a block of the summed dim. Made for the first group, or just before each use.
@@ -313,55 +312,14 @@ class PreparedWinograd<S>::Run {
 
   void write(std::int64_t panel) const {
     const std::int64_t col = panel * state_.width;
-    const std::int64_t count = std::min(state_.width, state_.col_out.size - col);
-    const bool lies_apart = state_.col_out.run(col) < count && state_.shape.sides[1].out == 1;
-    for (std::int64_t t = 0; t < group_.extent;) {
-      const std::int64_t line = line_from(group_.begin + t, lies_apart ? kLongestLine : 1);
-      const Place place = state_.tiles.place_of(group_.begin + t);
-      for (int i = 0; i < Tile::kSide; ++i) {
-        if (state_.tiles.has_results(place, i)) {
-          write_line(place, i, from_to(t, t + line), from_to(col, col + count), lies_apart);
-        }
-      }
-      t += line;
-    }
-  }
-
-  // A row of results of tiles in a line.
-  void write_line(const Place& place, int i, Interval line, Interval cols, bool lies_apart) const {
-    std::array<const float*, kLongestLine* Tile::kSide> from = {};
-    const Interval there = state_.tiles.results_of(place, Tile::kSide * line.extent);
-    for (std::int64_t j = there.begin; j < there.end(); ++j) {
-      from[at(j)] = columns_of(line.begin + j / Tile::kSide, i * Tile::kSide + j % Tile::kSide);
-    }
-    if (lies_apart) {
-      TurnedResults{.places = std::span(from).subspan(at(there.begin), at(there.extent)),
-                    .count = cols.extent,
-                    .first = cols.begin,
-                    .cols = state_.col_out}
-          .to(out_ + state_.tiles.result_at(place, i, there.begin));
-      return;
-    }
-    for (std::int64_t j = there.begin; j < there.end(); ++j) {
-      write_cols(from[at(j)], cols, out_ + state_.tiles.result_at(place, i, j));
-    }
-  }
-
-  // Of a result of a tile of the group.
-  [[nodiscard]] const float* columns_of(std::int64_t tile, std::int64_t result) const {
-    const std::int64_t strip = tile / state_.strip;
-    const std::int64_t tiles = std::min(state_.strip, group_.extent - strip * state_.strip);
-    return results_of(0, strip) + (result * tiles + tile % state_.strip) * state_.width;
-  }
-
-  void write_cols(const float* from, Interval cols, float* to) const {
-    if (state_.col_out.run(cols.begin) >= cols.extent) {
-      std::copy_n(from, cols.extent, to + state_.col_out.at(cols.begin));
-      return;
-    }
-    for (std::int64_t j = 0; j < cols.extent; ++j) {
-      to[state_.col_out.at(cols.begin + j)] = from[j];
-    }
+    MadeResults<S>{.tiles = state_.tiles,
+                   .cols = state_.col_out,
+                   .group = group_,
+                   .strip = state_.strip,
+                   .width = state_.width,
+                   .are_in_lines = state_.shape.sides[1].out == 1,
+                   .from = results_of(0, 0)}
+        .write(from_to(col, std::min(col + state_.width, state_.col_out.size)), out_);
   }
 
   const State& state_;
