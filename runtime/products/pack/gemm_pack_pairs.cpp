@@ -131,11 +131,11 @@ void interleave_lanes(const BFloat16* first, const BFloat16* second, float* out)
 
 // What all words of a leaf share.
 struct Pairs {
-  const BFloat16* x;
+  const BFloat16* x = nullptr;
   const Offsets& lanes;
   const Offsets& inner;
   const PackRange& range;
-  std::uint16_t end;
+  std::uint16_t end = 0;
   std::array<std::int64_t, kMostLanes + kLanesAtOnce> places = {};  // of lanes that are apart
 
   [[nodiscard]] bool side_by_side() const { return lanes.run(range.first_lane) >= range.lanes; }

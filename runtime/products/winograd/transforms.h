@@ -34,7 +34,7 @@ struct WinogradTile {
 // Of `blocks` times `count` elements at each pointer, one behind the other; a block's numbers are
 // `block_step` from those of the one before, and the products' in it `step`.
 template <typename S>
-struct WinogradElements {
+struct WinogradElements {  // NOLINT: whoever makes one fills `from`
   std::array<const S*, WinogradTile<S>::kProducts> from;
   std::int64_t count = 0;
   float* to = nullptr;
