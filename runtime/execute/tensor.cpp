@@ -56,23 +56,18 @@ RankTensor scatter(BufferPool& pool, const Communicator& communicator, const Mes
 
 namespace {
 
-// The slices of the first local rank's group, one behind the other.
+// The slices of a group, one behind the other. requires: the process has one rank.
 std::vector<std::byte> gather_slices(Communicator& communicator, const Group& group,
                                      const RankTensor& tensor) {
+  assert(tensor.parts.size() == 1);
   const std::int64_t bytes = tensor.local.bytes();
-  std::vector<std::vector<std::byte>> slices(tensor.parts.size());
+  const Buffer& mine = tensor.parts.front();
   const std::vector<std::byte> nothing(static_cast<std::size_t>(bytes));  // from who holds none
-  std::vector<const void*> ins;
-  std::vector<void*> outs;
-  for (std::size_t i = 0; i < slices.size(); ++i) {
-    slices[i].resize(static_cast<std::size_t>(group.size * bytes));
-    ins.push_back(tensor.parts[i].bytes() == bytes
-                      ? static_cast<const void*>(tensor.parts[i].data())
-                      : nothing.data());
-    outs.push_back(slices[i].data());
-  }
-  communicator.all_gather(group, bytes, ins, outs);
-  return std::move(slices.front());
+  std::vector<std::byte> slices(static_cast<std::size_t>(group.size * bytes));
+  const void* const in = mine.bytes() == bytes ? mine.data() : nothing.data();
+  void* const out = slices.data();
+  communicator.all_gather(group, bytes, {&in, 1}, {&out, 1});
+  return slices;
 }
 
 }  // namespace
@@ -92,17 +87,20 @@ std::vector<std::byte> gather(Communicator& communicator, const Mesh& mesh,
   const bool are_here = communicator.has_all_ranks();
   const std::vector<std::byte> slices =
       are_here ? std::vector<std::byte>() : gather_slices(communicator, group, tensor);
-  const std::byte* next = slices.data();
+  const std::byte* received = slices.data();
   std::vector<std::byte> whole(static_cast<std::size_t>(tensor.type.bytes()));
   for (const std::int64_t member : group.members.front()) {
-    const std::byte* const block =
-        are_here ? tensor.parts[static_cast<std::size_t>(member)].data() : next;
+    const std::byte* block = received;
+    if (are_here) {
+      block = tensor.parts[static_cast<std::size_t>(member)].data();
+    } else {
+      received += tensor.local.bytes();
+    }
     if (holds(tensor.layout, mesh, member)) {
       const Slice slice = slice_of(tensor.type.shape, tensor.layout, mesh, member);
       const BoxCopy copy = slice_copy(tensor.type, shape_of(tensor.type.shape, slice));
       copy.unpack(block, copy.start_of(slice.offset), 0, copy.block_bytes(), whole.data());
     }
-    next += are_here ? 0 : tensor.local.bytes();
   }
   return whole;
 }

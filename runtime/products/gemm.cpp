@@ -121,13 +121,15 @@ std::int64_t line_of_tiles(const GemmPlan& plan, const GemmKernel<T>& kernel) {
 // more than copying, which only turns are worth.
 template <typename T>
 bool gathers(const GemmPlan& plan, const GemmKernel<T>& kernel) {
+  if (plan.line < kShortestLine || plan.leaf_length < kGatheredLeaf * kernel.together) {
+    return false;
+  }
   const std::int64_t line = line_of_tiles(plan, kernel);
   const bool is_low = 4 * line < 3 * kernel.rows * ceil_div(line, kernel.rows);
   const std::int64_t tiles = ceil_div(plan.cols(), kernel.lanes * kGemmVectors);
   const bool turns = leaves_together(plan, kernel.together) > 1;
   const bool side_by_side = plan.line_step == (plan.a_words && turns ? kWordElements : 1);
-  return plan.line >= kShortestLine && plan.leaf_length >= kGatheredLeaf * kernel.together &&
-         (!is_low || tiles == 1) &&
+  return (!is_low || tiles == 1) &&
          (!side_by_side || tiles <= (turns ? kGatheredTurns : kGatheredTiles));
 }
 

@@ -162,15 +162,11 @@ void turn_two(const S* x, std::span<const std::int64_t> lanes, std::int64_t widt
 }
 
 // Where few inner indices lie side by side, as those of a block of channels do under each tap of a
-// convolution, lanes are found once for all of them.
+// convolution.
 template <typename S, typename T>
-void pack_short_runs(const S* x, const Offsets& lanes, const Offsets& inner, const PackRange& range,
-                     T* out) {
-  std::array<std::int64_t, kMostLanes> places;  // NOLINT: filled where it is read
-  const std::span<std::int64_t> first(places.data(), static_cast<std::size_t>(range.lanes));
-  for (std::size_t j = 0; j < first.size(); ++j) {
-    first[j] = lanes.at(range.first_lane + static_cast<std::int64_t>(j));
-  }
+void pack_short_runs(const S* x, const LanePlaces& places, const Offsets& inner,
+                     const PackRange& range, T* out) {
+  const std::span first(places.data(), static_cast<std::size_t>(range.lanes));
   for (std::int64_t k = 0; k < range.inner;) {
     const S* from = x + inner.at(range.first_inner + k);
     T* to = out + k * range.width;
@@ -287,12 +283,10 @@ bool copy_runs(const S* x, const Offsets& lanes, const Offsets& inner, const Pac
   return true;
 }
 
-// Of at most kMostLanes lanes, inner indices side by side.
+// Inner indices side by side.
 template <typename S, typename T>
-void transpose_runs(const S* x, const Offsets& lanes, const Offsets& inner, const PackRange& range,
-                    T* out) {
-  LanePlaces places;  // NOLINT: filled where it is read
-  find_places(x, lanes, range.first_lane, range.lanes, places);
+void transpose_runs(const S* x, const LanePlaces& places, const Offsets& inner,
+                    const PackRange& range, T* out) {
   for (std::int64_t k = 0; k < range.inner;) {
     const std::int64_t index = range.first_inner + k;
     const std::int64_t count = std::min({inner.run(index), range.inner - k, kPiece});
@@ -314,14 +308,16 @@ void pack_range(const S* x, const Offsets& lanes, const Offsets& inner, const Pa
     return;
   }
   const bool is_short = inner.run(range.first_inner) < kTurned;
+  LanePlaces places;  // NOLINT: filled where it is read
   for (std::int64_t j = 0; j < range.lanes; j += kMostLanes) {
     PackRange part = range;
     part.first_lane += j;
     part.lanes = std::min(kMostLanes, range.lanes - j);
+    find_places(x, lanes, part.first_lane, part.lanes, places);
     if (is_short) {
-      pack_short_runs(x, lanes, inner, part, out + j);
+      pack_short_runs(x, places, inner, part, out + j);
     } else {
-      transpose_runs(x, lanes, inner, part, out + j);
+      transpose_runs(x, places, inner, part, out + j);
     }
   }
 }

@@ -30,8 +30,8 @@ template <typename T, std::size_t kPlaces>
 void find_places(const T* x, const Offsets& lanes, std::int64_t first, std::int64_t count,
                  std::array<std::int64_t, kPlaces>& places) {
   const auto size = static_cast<std::size_t>(count);
-  assert(size <= kPlaces);
-  for (std::size_t j = 0; j < kPlaces && j < size + kLanesAtOnce; ++j) {
+  assert(size + kLanesAtOnce <= kPlaces);
+  for (std::size_t j = 0; j < size + kLanesAtOnce; ++j) {
     const std::int64_t lane = first + static_cast<std::int64_t>(j);
     places[j] = j < size ? lanes.at(lane) : element_ahead(x, lanes, lane) - x;
   }

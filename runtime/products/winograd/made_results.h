@@ -49,7 +49,6 @@ struct MadeResults {
  private:
   using Place = typename WinogradTiles<S>::Place;
   static constexpr std::int64_t kSide = WinogradTile<S>::kSide;
-  static constexpr std::int64_t kLongestLine = 16;  // tiles whose results are turned at once
 
   // A tile's results.
   struct OfTile {

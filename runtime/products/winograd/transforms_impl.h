@@ -195,15 +195,15 @@ void transform_results_at(const WinogradResults& work, std::int64_t at) {
   });
 }
 
-// By registers, and one by one what fills none.
-template <int kLanes, auto kWide, auto kNarrow, typename Work>
-void by_registers(const Work& work) {
+// Elements by registers of type V, and one by one what fills none.
+template <typename V, typename F>
+[[gnu::always_inline]] inline void by_registers(std::int64_t count, const F& f) {
   std::int64_t at = 0;
-  for (; at + kLanes <= work.count; at += kLanes) {
-    kWide(work, at);
+  for (; at + V::kLanes <= count; at += V::kLanes) {
+    f.template operator()<V>(at);
   }
-  for (; at < work.count; ++at) {
-    kNarrow(work, at);
+  for (; at < count; ++at) {
+    f.template operator()<One<V>>(at);
   }
 }
 
@@ -212,23 +212,29 @@ void transform_elements(const WinogradElements<S>& work) {
   for (std::int64_t block = 0; block < work.blocks; ++block) {
     const std::int64_t first = block * work.count;
     float* const to = work.to + block * work.block_step;
-    std::int64_t at = 0;
-    for (; at + V::kLanes <= work.count; at += V::kLanes) {
-      transform_elements_at<V>(work, first + at, to + at);
-    }
-    for (; at < work.count; ++at) {
-      transform_elements_at<One<V>>(work, first + at, to + at);
-    }
+    by_registers<V>(work.count, [&]<typename Reg>(std::int64_t at) {
+      transform_elements_at<Reg>(work, first + at, to + at);
+    });
   }
 }
 
 template <typename V, typename S>
+void transform_kernel(const WinogradKernel& work) {
+  by_registers<V>(work.count,
+                  [&]<typename Reg>(std::int64_t at) { transform_kernel_at<Reg, S>(work, at); });
+}
+
+template <typename V, typename S>
+void transform_results(const WinogradResults& work) {
+  by_registers<V>(work.count,
+                  [&]<typename Reg>(std::int64_t at) { transform_results_at<Reg, S>(work, at); });
+}
+
+template <typename V, typename S>
 constexpr WinogradTransforms<S> make_winograd_transforms() {
-  return {
-      .elements = transform_elements<V, S>,
-      .kernel = by_registers<V::kLanes, transform_kernel_at<V, S>, transform_kernel_at<One<V>, S>>,
-      .results =
-          by_registers<V::kLanes, transform_results_at<V, S>, transform_results_at<One<V>, S>>};
+  return {.elements = transform_elements<V, S>,
+          .kernel = transform_kernel<V, S>,
+          .results = transform_results<V, S>};
 }
 
 }  // namespace mtf

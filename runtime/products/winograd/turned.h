@@ -13,6 +13,8 @@
 
 namespace mtf {
 
+inline constexpr std::int64_t kLongestLine = 16;  // tiles in a line that are turned at once
+
 inline void store_eight(float* to, __m256 x) {
   _mm256_storeu_ps(to, x);
 }

@@ -29,7 +29,6 @@ constexpr std::int64_t kKernelBytes = 1 << 24;  // transformed, that are kept fo
 constexpr std::int64_t kApart = 16;             // elements between what would displace one another
 constexpr int kMaxDepth = 64;                   // of the tree
 constexpr std::int64_t kTurnedBytes = 1 << 14;  // of a line's elements: a part of the nearest cache
-constexpr std::int64_t kLongestLine = 16;       // tiles whose elements are turned at once
 
 }  // namespace
 
@@ -58,6 +57,7 @@ struct PreparedWinograd<S>::State {
   [[nodiscard]] std::int64_t panels() const { return taps.panels(); }
   [[nodiscard]] std::int64_t blocks() const { return shape.inner.blocks; }
   [[nodiscard]] std::int64_t element_step() const { return in_group * leaf + kApart; }
+  [[nodiscard]] std::int64_t block_step() const { return Tile::kProducts * element_step(); }
   [[nodiscard]] std::int64_t kernel_step() const { return leaf * width + kApart; }
   [[nodiscard]] std::int64_t product_step() const { return strip * width + kApart; }
   [[nodiscard]] std::int64_t kept_size() const {
@@ -110,7 +110,7 @@ class PreparedWinograd<S>::Run {
   Run(const State& state, const S* a, const S* b, float* out)
       : state_(state), a_(a), b_(b), out_(out) {
     const std::int64_t blocks = state.blocks();
-    const std::int64_t elements = blocks * Tile::kProducts * state.element_step();
+    const std::int64_t elements = blocks * state.block_step();
     const std::int64_t kernels =
         state.keeps_kernel ? state.kept_size() : Tile::kProducts * state.kernel_step();
     const std::int64_t products = Tile::kProducts * state.product_step();
@@ -143,12 +143,7 @@ class PreparedWinograd<S>::Run {
   using Place = typename WinogradTiles<S>::Place;
 
   [[nodiscard]] float* elements_of(std::int64_t block) const {
-    return elements_ + block * Tile::kProducts * state_.element_step();
-  }
-
-  // How many tiles of the group, from this one on, lie in a line; at most so many.
-  [[nodiscard]] std::int64_t line_from(std::int64_t tile, std::int64_t most) const {
-    return std::min({most, state_.tiles.left_in_line(tile), group_.end() - tile});
+    return elements_ + block * state_.block_step();
   }
 
   void transform_elements() {
@@ -159,7 +154,8 @@ class PreparedWinograd<S>::Run {
       return;
     }
     for (std::int64_t t = group_.begin; t < group_.end();) {
-      const std::int64_t line = line_from(t, state_.line);
+      const std::int64_t line =
+          std::min({state_.line, state_.tiles.left_in_line(t), group_.end() - t});
       for (std::int64_t block = 0; block < state_.blocks(); ++block) {
         transform_turned(t, line, block);
       }
@@ -178,7 +174,7 @@ class PreparedWinograd<S>::Run {
                work.from.data() + Tile::kReads * i);
     }
     work.blocks = state_.blocks();
-    work.block_step = elements_of(1) - elements_of(0);
+    work.block_step = state_.block_step();
     state_.transforms.elements(work);
   }
 
