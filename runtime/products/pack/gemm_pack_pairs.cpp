@@ -17,6 +17,8 @@ namespace {
 constexpr std::int64_t kMostLanes = 32;  // of a tile
 constexpr std::int64_t kFewLanes = 4;
 constexpr std::int64_t kFewWords = 2;
+constexpr std::int64_t kPiece = 64;       // words of a lane before the next lanes
+constexpr std::int64_t kLanesAhead = 64;  // that are asked for: the next tiles', in the same rows
 
 void store_word(float* to, std::uint16_t first, std::uint16_t second) {
   const std::uint32_t word = std::uint32_t{first} << 16U | second;
@@ -155,6 +157,7 @@ void pack_word(const Pairs& pairs, std::int64_t index, bool last, float* out) {
 }
 
 // As many of the lanes from the j-th on as there are kLanes of them together; the next one then.
+// Behind the last lanes come the first ones' next words.
 template <std::size_t kLanes>
 std::int64_t pack_lanes(const Pairs& pairs, const BFloat16* x, std::int64_t j, std::int64_t words,
                         float* out) {
@@ -163,21 +166,27 @@ std::int64_t pack_lanes(const Pairs& pairs, const BFloat16* x, std::int64_t j, s
     LanesAt<kLanes> lanes;
     LanesAt<kLanes> next;
     const std::int64_t* const places = pairs.places.data() + j;
+    const bool is_last = j + 2 * static_cast<std::int64_t>(kLanes) > pairs.range.lanes;
     for (std::size_t i = 0; i < kLanes; ++i) {
       lanes[i] = x + places[i];
-      next[i] = x + places[i + kLanes];
+      next[i] = is_last ? x + pairs.places[i] + 2 * words : x + places[i + kLanes];
     }
     turn_lanes<kLanes>(lanes, next, words, pairs.range.width, out + j);
   }
   return j;
 }
 
-// `words` words whose indices lie side by side.
+// `words` words whose indices lie side by side: some of all lanes, then the next ones, so that what
+// is written stays near until all lanes are there.
 void pack_run(const Pairs& pairs, std::int64_t index, std::int64_t words, float* out) {
   const BFloat16* const x = pairs.x + pairs.inner.at(index);
-  const std::int64_t eights = pack_lanes<kLanesAtOnce>(pairs, x, 0, words, out);
-  const std::int64_t fours = pack_lanes<kFewLanes>(pairs, x, eights, words, out);
-  pack_lanes<1>(pairs, x, fours, words, out);
+  for (std::int64_t k = 0; k < words; k += kPiece) {
+    const std::int64_t piece = std::min(kPiece, words - k);
+    float* const to = out + k * pairs.range.width;
+    const std::int64_t eights = pack_lanes<kLanesAtOnce>(pairs, x + 2 * k, 0, piece, to);
+    const std::int64_t fours = pack_lanes<kFewLanes>(pairs, x + 2 * k, eights, piece, to);
+    pack_lanes<1>(pairs, x + 2 * k, fours, piece, to);
+  }
 }
 
 // `words` words of as many lanes side by side as a tile has.
@@ -189,7 +198,11 @@ void interleave_all(const Pairs& pairs, std::int64_t index, std::int64_t words, 
     const std::int64_t at = index + 2 * k;
     prefetch(element_ahead(x, pairs.inner, at + kIndicesAhead), kBytes);
     prefetch(element_ahead(x, pairs.inner, at + kIndicesAhead + 1), kBytes);
-    interleave_lanes<kLanes>(x + pairs.inner.at(at), x + pairs.inner.at(at + 1), out + k * kLanes);
+    const BFloat16* const first = x + pairs.inner.at(at);
+    const BFloat16* const second = x + pairs.inner.at(at + 1);
+    __builtin_prefetch(first + kLanesAhead);
+    __builtin_prefetch(second + kLanesAhead);
+    interleave_lanes<kLanes>(first, second, out + k * kLanes);
   }
 }
 
