@@ -30,7 +30,8 @@ class Places {
     behind_[step] = behind;
     depth_[step] = depth_[behind] + 1;
   }
-  void put_first(std::size_t step) { first_[step] = 1; }
+  // Whether it was not there already.
+  bool put_first(std::size_t step) { return std::exchange(first_[step], char{1}) == 0; }
 
   // Whether it comes before the other.
   [[nodiscard]] bool is_before(std::size_t one, std::size_t other) const {
@@ -158,22 +159,44 @@ class Scheduler {
            (s > 0 && uses_[s - 1].with_next);
   }
 
+  [[nodiscard]] bool is_computed(std::size_t number) const {
+    return std::ranges::any_of(uses_.of(number),
+                               [this, number](const Use& use) { return reads(use, number); });
+  }
+
+  // Whether it would be moved up to an all-reduce for the sake of numbers, as an update is whose
+  // rate is computed: right behind that it would wait for what other steps could hide.
+  [[nodiscard]] bool would_wait(std::size_t s) const {
+    bool takes_computed = false;
+    bool takes_moved = false;
+    for (const Use& use : uses_.of(s)) {
+      const std::int32_t maker = reads(use, s) ? lives_.made[at(use.value)] : -1;
+      if (maker >= 0) {
+        const auto made = static_cast<std::size_t>(maker);
+        takes_computed = takes_computed || (uses_[made].makes_number && is_computed(made));
+        takes_moved = takes_moved || uses_[made].is_collective;
+      }
+    }
+    return takes_computed && takes_moved;
+  }
+
   // What doing a step earlier takes.
   void find_needs(std::size_t s) {
     before_.clear();
-    constants_.clear();
+    numbers_.clear();
     freed_ = 0;
     for (const Use& use : uses_.of(s)) {
       if (!reads(use, s)) {
         continue;
       }
       const std::int32_t maker = lives_.made[at(use.value)];
-      if (maker >= 0 && uses_[static_cast<std::size_t>(maker)].is_constant) {
-        constants_.push_back(static_cast<std::size_t>(maker));
+      const auto made = static_cast<std::size_t>(maker);
+      if (maker >= 0 && uses_[made].makes_number) {
+        numbers_.push_back(made);
         continue;
       }
       if (maker >= 0) {
-        before_.push_back(uses_.sent(static_cast<std::size_t>(maker)));
+        before_.push_back(uses_.sent(made));
       }
       if (lives_.last[at(use.value)] == number(s)) {
         add_other_readers(use.value, s);
@@ -184,7 +207,7 @@ class Scheduler {
 
   // Behind the last of those that it waits for, where that frees memory.
   void place(std::size_t s) {
-    if (stays(s)) {
+    if (stays(s) || uses_[s].makes_number || would_wait(s)) {
       return;
     }
     find_needs(s);
@@ -199,15 +222,30 @@ class Scheduler {
     if (segments_[last] != segments_[s]) {
       return;
     }
-    for (const std::size_t constant : constants_) {
-      places_.put_first(constant);
-    }
+    put_numbers_first();
     places_.put(s, last);
   }
 
+  // With what they are computed from.
+  void put_numbers_first() {
+    while (!numbers_.empty()) {
+      const std::size_t number = numbers_.back();
+      numbers_.pop_back();
+      if (!places_.put_first(number)) {
+        continue;
+      }
+      for (const Use& use : uses_.of(number)) {
+        if (reads(use, number) && lives_.made[at(use.value)] >= 0) {
+          numbers_.push_back(static_cast<std::size_t>(lives_.made[at(use.value)]));
+        }
+      }
+    }
+  }
+
+  // Numbers may be there before all: of those an old one is kept rather than waited for.
   void add_other_readers(SpmdId id, std::size_t s) {
     for (std::size_t r = readers_begin_[at(id)]; r < readers_begin_[at(id) + 1]; ++r) {
-      if (readers_[r] < s) {
+      if (readers_[r] < s && !uses_[readers_[r]].makes_number) {
         before_.push_back(uses_.sent(uses_.done(readers_[r])));
       }
     }
@@ -247,9 +285,9 @@ class Scheduler {
   std::vector<SpmdId> updated_;             // per value: the old one, if it is a variable's new one
   Places places_;
   // Of the step that is being placed.
-  std::vector<std::size_t> before_;     // steps that it goes behind
-  std::vector<std::size_t> constants_;  // steps that may go anywhere
-  std::int64_t freed_ = 0;              // bytes
+  std::vector<std::size_t> before_;   // steps that it goes behind
+  std::vector<std::size_t> numbers_;  // steps that may go before all others
+  std::int64_t freed_ = 0;            // bytes
 };
 
 // Where they are, one after the other along each cycle of places: steps are large.

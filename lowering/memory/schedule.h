@@ -3,6 +3,9 @@
 // Steps stand where the program computes them, gradients before any update. What ends the life of
 // more than it makes (a sum that is scattered into its place, an update that is the last to read a
 // gradient) may go right behind the steps that it waits for: then gradients are gone one by one.
+// Steps that make single numbers of those that variables hold, as a rate of the step's number, are
+// not waited for: they go first. But an update at such a rate does not go right behind an
+// all-reduce, which the steps between may hide.
 
 #pragma once
 

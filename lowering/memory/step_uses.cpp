@@ -6,11 +6,41 @@
 namespace mtf {
 namespace {
 
-bool is_free_constant(const Step& step, bool has_effect) {
-  return step.calls.size() == 1 && step.calls.front().operands.empty() &&
-         step.calls.front().split->call.result.shape.rank() == 0 &&
-         !step.calls.front().op().random && !has_effect;
-}
+// Finds the steps that make nothing but single numbers, from none or from such as are there at
+// first: they may be done before all others.
+class NumberSteps {
+ public:
+  explicit NumberSteps(const SpmdProgram& program) : is_early_(program.values.size(), 0) {
+    for (const SpmdId input : program.inputs) {
+      is_early_[at(input)] = program.at(input).type.shape.rank() == 0 ? 1 : 0;
+    }
+  }
+
+  // Whether the next step is one. What a loop carries changes from trip to trip, so none is that
+  // stands in or behind a loop and reads something.
+  bool next(const Step& step) {
+    is_before_loops_ = is_before_loops_ && loop_mark(step) == LoopMark::kNone;
+    return step.kind == StepKind::kKernel && !step.calls.empty() &&
+           std::ranges::all_of(step.calls, [this](const LocalCall& call) {
+             const bool is_number = makes_number(call);
+             if (is_number) {
+               is_early_[at(call.result)] = 1;
+             }
+             return is_number;
+           });
+  }
+
+ private:
+  [[nodiscard]] bool makes_number(const LocalCall& call) const {
+    const OpDef& op = call.op();
+    return call.result.valid() && call.split->call.result.shape.rank() == 0 && !op.random &&
+           !op.effect && op.file == FileUse::kNone && (is_before_loops_ || call.operands.empty()) &&
+           std::ranges::all_of(call.operands, [this](SpmdId id) { return is_early_[at(id)] != 0; });
+  }
+
+  std::vector<char> is_early_;  // per value
+  bool is_before_loops_ = true;
+};
 
 StepUse use_of(const SpmdProgram& program, std::size_t number) {
   const Step& step = program.steps[number];
@@ -22,7 +52,6 @@ StepUse use_of(const SpmdProgram& program, std::size_t number) {
           .is_collective = is_collective(step.kind),
           .is_lone = step.calls.size() == 1,
           .has_effect = has_effect,
-          .is_constant = is_free_constant(step, has_effect),
           .in_pieces = is_kernel && step.calls.front().stream->parts > 1,
           .with_next = step.with_next,
           .passes = !is_kernel && program.at(step.to).pieces > 1,
@@ -62,11 +91,13 @@ bool reads(std::span<const Use> uses, SpmdId id) {
 StepUses::StepUses(const SpmdProgram& program) {
   steps_.reserve(program.steps.size());
   all_.reserve(4 * program.steps.size());
+  NumberSteps numbers(program);
   for (std::size_t s = 0; s < program.steps.size(); ++s) {
     StepUse use = use_of(program, s);
     use.begin = static_cast<std::uint32_t>(all_.size());
     add_uses(program.steps[s], all_);
     use.end = static_cast<std::uint32_t>(all_.size());
+    use.makes_number = numbers.next(program.steps[s]);
     steps_.push_back(use);
   }
   bytes_.reserve(program.values.size());

@@ -30,10 +30,10 @@ struct StepUse {
   bool is_collective = false;
   bool is_lone = false;  // has one call
   bool has_effect = false;
-  bool is_constant = false;  // one number, which may be made anywhere
-  bool in_pieces = false;    // a call done part by part
-  bool with_next = false;    // goes in one message with the next step
-  bool passes = false;       // gathers what the next step that does not reads in pieces
+  bool makes_number = false;  // of none, or of such as are there at first: may go before all else
+  bool in_pieces = false;     // a call done part by part
+  bool with_next = false;     // goes in one message with the next step
+  bool passes = false;        // gathers what the next step that does not reads in pieces
   LoopMark mark = LoopMark::kNone;
 };
 

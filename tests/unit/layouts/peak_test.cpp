@@ -142,5 +142,55 @@ fn case(x: f32[b, c]) {
   CHECK(terms.within == sums.within);
 }
 
+// Three gradients, then the updates by them, all at a rate that a state gives.
+Program updates_at_a_rate() {
+  return program_of(R"(
+dim a = 16, b = 64, c = 64
+fn case(x: f32[a, b], y: f32[a, c]) {
+  state t : f32[] = zeros
+  state u : f32[b, c] = zeros
+  state v : f32[b, c] = zeros
+  state w : f32[b, c] = zeros
+  let f = einsum(x, y -> [b, c])
+  let g = einsum(exp(x), y -> [b, c])
+  let h = einsum(x, exp(y) -> [b, c])
+  let next = t + 1
+  let rate = 1 / next
+  t <- next
+  u <- u - rate * f * f
+  v <- v - rate * g * g
+  w <- w - rate * h * h
+  return sum(x)
+}
+)");
+}
+
+TEST_CASE("updates at a rate that is computed use gradients up one by one") {
+  const SpmdProgram spmd = lowered(updates_at_a_rate(), one_rank());
+  constexpr std::int64_t kMatrix = 64 * 64 * 4;
+  constexpr std::int64_t kInput = 16 * 64 * 4;
+  CHECK(spmd.totals.peak_bytes <= 4 * kMatrix + 4 * kInput + 1024);  // and not 6
+  CHECK(checked_sum(spmd, peak_of(spmd)) == spmd.totals.peak_bytes);
+}
+
+TEST_CASE("updates at a rate that is computed are not put right behind all-reduces") {
+  Layout layout{.name = "l", .mesh = mesh_of({2})};
+  layout.rules.push_back({.dim = "a", .axes = {0}, .span = {}});
+  const SpmdProgram plan = lowered(updates_at_a_rate(), layout);
+  std::vector<std::size_t> sums;
+  std::vector<std::size_t> updates;
+  for (std::size_t s = 0; s < plan.steps.size(); ++s) {
+    const Step& step = plan.steps[s];
+    if (step.kind == StepKind::kAllReduce && plan.at(step.to).local.shape.rank() == 2) {
+      sums.push_back(s);
+    } else if (step.calls.size() > 1 && plan.at(step.calls.back().result).local.shape.rank() == 2) {
+      updates.push_back(s);
+    }
+  }
+  REQUIRE(sums.size() == 3);
+  REQUIRE(updates.size() == 3);
+  CHECK(sums.back() < updates.front());
+}
+
 }  // namespace
 }  // namespace mtf::tests
