@@ -31,10 +31,14 @@ struct MadeResults {
     if (cols.run(panel.begin) < panel.extent && are_in_lines) {
       return write_lines(panel, out);
     }
+    const bool asks = cols.run(panel.begin) >= panel.extent;
     for (std::int64_t t = 0; t < group.extent; ++t) {
       const Place place = tiles.place_of(group.begin + t);
       const Interval there = tiles.results_of(place, kSide);
       const OfTile made = of_tile(t);
+      if (asks && t + 1 < group.extent) {
+        ask_for(tiles.place_of(group.begin + t + 1), panel, out);
+      }
       for (int i = 0; i < kSide; ++i) {
         if (!tiles.has_results(place, i)) {
           continue;
@@ -49,6 +53,7 @@ struct MadeResults {
  private:
   using Place = typename WinogradTiles<S>::Place;
   static constexpr std::int64_t kSide = WinogradTile<S>::kSide;
+  static constexpr std::int64_t kInLine = 64 / sizeof(float);  // of a cache
 
   // A tile's results.
   struct OfTile {
@@ -63,6 +68,19 @@ struct MadeResults {
     const std::int64_t before = tile / strip * strip;
     return {.first = from + (before * kSide * kSide + tile - before) * width,
             .step = std::min(strip, group.extent - before) * width};
+  }
+
+  // For the memory of a tile's results: without it each line that is written was waited for.
+  void ask_for(const Place& place, Interval panel, const float* out) const {
+    const Interval there = tiles.results_of(place, kSide);
+    for (int i = 0; i < kSide; ++i) {
+      for (std::int64_t j = there.begin; j < there.end() && tiles.has_results(place, i); ++j) {
+        const float* const first = out + tiles.result_at(place, i, j) + cols.at(panel.begin);
+        for (std::int64_t col = 0; col < panel.extent; col += kInLine) {
+          __builtin_prefetch(first + col, 1);
+        }
+      }
+    }
   }
 
   // Where columns lie apart.
