@@ -42,14 +42,20 @@ void reduce_tree(const TreeLeaves& leaves, std::int64_t count, std::span<T> stac
 
 template <typename Op, typename S, typename T>
 void reduce_side(const ReductionPlan& plan, const S* in, T* out) {
-  Lanes<T> lanes{};
-  std::vector<T> stack(static_cast<std::size_t>(kMaxDepth * kSideResults));
+  Lanes<T> lanes;  // NOLINT: filled before it is read
+  const FewRows<Op, S, T> few(plan);
+  const std::int64_t most = std::min(Lanes<T>::kMost, plan.side.extent);
+  std::vector<T> stack(static_cast<std::size_t>(kMaxDepth * most));
   for_each(plan.results, 0, 0, [&](std::int64_t from, std::int64_t to) {
-    for (std::int64_t j = 0; j < plan.side.extent; j += kSideResults) {
-      const std::int64_t count = std::min(kSideResults, plan.side.extent - j);
+    for (std::int64_t j = 0; j < plan.side.extent; j += most) {
+      const std::int64_t count = std::min(most, plan.side.extent - j);
       const S* x = in + from + j * plan.side.in;
       reduce_tree<Op, T>(plan.leaves, count, stack, [&](std::int64_t at, T* place) {
-        reduce_leaf<Op>(plan, x + at, count, lanes, place);
+        if (few.are_few()) {
+          few.reduce(x + at, count, place);
+        } else {
+          reduce_leaf<Op>(plan, x + at, count, lanes, place);
+        }
       });
       for (std::int64_t i = 0; i < count; ++i) {
         out[to + (j + i) * plan.side.out] = stack[static_cast<std::size_t>(i)];

@@ -13,6 +13,7 @@ namespace mtf {
 namespace {
 
 constexpr std::int64_t kNearCacheBytes = std::int64_t{1} << 20;  // that a near cache may have
+constexpr std::int64_t kEnoughResults = 16;                      // side by side
 constexpr std::int64_t kAheadBytes =
     8192;  // on a Zen 5, half or twice as many are 1.3 times slower
 
@@ -42,7 +43,7 @@ ReduceLoop take_side(ReduceLoops& loops) {
   }
   std::size_t best = 0;
   for (std::size_t i = 0; i < loops.size(); ++i) {
-    const bool adjacent = loops[i].in == 1 && loops[i].extent >= kSideResults / 4;
+    const bool adjacent = loops[i].in == 1 && loops[i].extent >= kEnoughResults;
     if (adjacent || loops[i].extent > loops[best].extent) {
       best = i;
     }
@@ -60,7 +61,8 @@ std::int64_t ahead_of(const ReductionPlan& plan) {
   if (plan.side.in != 1 || elements_of(plan) * size < kNearCacheBytes) {
     return 0;
   }
-  const std::int64_t row_bytes = std::min(plan.side.extent, kSideResults) * size;
+  const std::int64_t row_bytes =
+      std::min(plan.side.extent, results_together(bytes_of(plan.dtype))) * size;
   const std::int64_t rows = std::max<std::int64_t>(kAheadBytes / row_bytes, 1);
   if (rows < plan.run.extent) {
     return rows * plan.run.in;

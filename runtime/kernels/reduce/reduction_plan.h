@@ -14,9 +14,9 @@
 
 namespace mtf {
 
-inline constexpr std::int64_t kSideResults = 64;  // that are done together, at most
-inline constexpr std::int64_t kLongRun = 32;      // elements side by side, of one result
-inline constexpr std::int64_t kMostLeaves = 16;   // of one result that are done together
+inline constexpr std::int64_t kMostResults = 256;  // that are done together
+inline constexpr std::int64_t kLongRun = 32;       // elements side by side, of one result
+inline constexpr std::int64_t kMostLeaves = 16;    // of one result that are done together
 
 struct ReduceLoop {
   std::int64_t extent = 1;
@@ -54,6 +54,14 @@ struct ShortLeaves {
   // Of which a leaf is a tree.
   [[nodiscard]] constexpr bool has_pieces() const { return length * row_count > kLongestLeaf; }
 };
+
+// How many results of so many bytes are done together, at most: their lanes leave room in the
+// nearest cache.
+[[nodiscard]] constexpr std::int64_t results_together(std::size_t bytes) {
+  constexpr std::size_t kLaneBytes = std::size_t{16} << 10;
+  return std::min<std::int64_t>(kMostResults,
+                                static_cast<std::int64_t>(kLaneBytes / kReduceLanes / bytes));
+}
 
 // Loops over results, over leaves, and inside a leaf; last is fastest.
 struct ReductionPlan {

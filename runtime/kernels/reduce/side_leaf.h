@@ -14,12 +14,14 @@
 
 namespace mtf {
 
-// Lanes of `count` results, at most kSideResults: lane l of result j is at [l * count + j], so that
-// rows behind each other in memory are so here.
+// Lanes of `count` results, at most results_together: lane l of result j is at [l * count + j], so
+// that rows behind each other in memory are so here.
 template <typename T>
-struct Lanes {
-  alignas(64) std::array<T, static_cast<std::size_t>(kReduceLanes* kSideResults)> at;
-  std::int64_t count = kSideResults;
+struct Lanes {  // NOLINT(cppcoreguidelines-pro-type-member-init): lanes begin where they are new
+  static constexpr std::int64_t kMost = results_together(sizeof(T));
+
+  alignas(64) std::array<T, static_cast<std::size_t>(kReduceLanes* kMost)> at;  // filled as read
+  std::int64_t count = kMost;
 
   T* lane(std::int64_t i) { return at.data() + i * count; }
 };
@@ -98,6 +100,79 @@ void add_rows(const ReductionPlan& plan, const S* x, std::int64_t rows, std::int
     row += together;
   }
 }
+
+// Leaves of as many rows of results as one of kFew, as blocks of small pictures are, or of short
+// texts: in registers, in the order of lanes.
+template <typename Op, typename S, typename T>
+class FewRows {
+ public:
+  explicit FewRows(const ReductionPlan& plan) : step_(plan.side.in), ahead_(plan.ahead) {
+    if (std::ranges::find(kFew, plan.leaf_length) == kFew.end()) {
+      return;
+    }
+    for_each(plan.inside, 0, 0, [&](std::int64_t at, std::int64_t) {
+      for (std::int64_t i = 0; i < plan.run.extent; ++i) {
+        rows_[count_++] = at + i * plan.run.in;
+      }
+    });
+  }
+
+  // Whether the plan's leaves are such.
+  [[nodiscard]] bool are_few() const { return count_ > 0; }
+
+  // The leaf at `x` of `count` results.
+  void reduce(const S* x, std::int64_t count, T* out) const {
+    for (std::size_t row = 0; row < count_ && ahead_ != 0; ++row) {
+      fetch(x + rows_[row] + ahead_, count);
+    }
+    switch (count_) {
+      case 1:
+        return reduce_rows<1>(x, count, out);
+      case 2:
+        return reduce_rows<2>(x, count, out);
+      case 4:
+        return reduce_rows<4>(x, count, out);
+      default:
+        return reduce_rows<8>(x, count, out);
+    }
+  }
+
+ private:
+  static constexpr std::array<std::int64_t, 4> kFew = {1, 2, 4, 8};
+
+  template <std::size_t kRows>
+  void reduce_rows(const S* x, std::int64_t count, T* __restrict out) const {
+    std::array<const S*, kRows> rows;  // NOLINT: filled where it is read
+    for (std::size_t row = 0; row < kRows; ++row) {
+      rows[row] = x + rows_[row];
+    }
+    if (step_ == 1) {
+      for (std::int64_t j = 0; j < count; ++j) {
+        out[j] = joined<0, 1>(rows, j);
+      }
+      return;
+    }
+    for (std::int64_t j = 0; j < count; ++j) {
+      out[j] = joined<0, 1>(rows, j * step_);
+    }
+  }
+
+  // What lanes kFirst, kFirst + kApart, … come to as they are halved.
+  template <std::size_t kFirst, std::size_t kApart, std::size_t kRows>
+  [[gnu::always_inline]] static T joined(const std::array<const S*, kRows>& rows, std::int64_t at) {
+    if constexpr (kApart == kRows) {
+      return Op::apply(Op::identity(), static_cast<T>(rows[kFirst][at]));
+    } else {
+      return Op::apply(joined<kFirst, 2 * kApart>(rows, at),
+                       joined<kFirst + kApart, 2 * kApart>(rows, at));
+    }
+  }
+
+  std::int64_t step_;
+  std::int64_t ahead_;
+  std::array<std::int64_t, 8> rows_ = {};  // where each begins
+  std::size_t count_ = 0;
+};
 
 // The leaf at `x` of `count` results side by side. Behind `out` is room for its pieces.
 template <typename Op, typename S, typename T>
