@@ -1,6 +1,7 @@
 #include "frontend/driver/commands/verify_run.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -366,16 +367,19 @@ VerifyResult run_to_verify(Workspace& workspace, FileId file, const VerifyRun& r
   return result;
 }
 
-std::vector<Trace> rounded_runs(Workspace& workspace, FileId file) {
-  std::vector<Trace> traces;
-  for (std::uint64_t draw = 1; draw <= kDraws; ++draw) {
+RoundedRuns rounded_runs(Workspace& workspace, FileId file) {
+  RoundedRuns runs;
+  for (std::uint64_t draw = 1; draw <= kDraws && !runs.ended; ++draw) {
     VerifyResult result =
         run_to_verify(workspace, file, {.layout = "", .exact = true, .draw = draw});
+    const auto& deadline = workspace.options.deadline;
     if (result.trace) {  // an `assert` may ask for every digit
-      traces.push_back(*std::move(result.trace));
+      runs.traces.push_back(*std::move(result.trace));
+    } else if (deadline && std::chrono::steady_clock::now() >= *deadline) {
+      runs.ended = std::move(result);
     }
   }
-  return traces;
+  return runs;
 }
 
 }  // namespace mtf
