@@ -164,20 +164,24 @@ class Scheduler {
                                [this, number](const Use& use) { return reads(use, number); });
   }
 
-  // Whether it would be moved up to an all-reduce for the sake of numbers, as an update is whose
-  // rate is computed: right behind that it would wait for what other steps could hide.
+  // Whether it could go right behind an all-reduce only if numbers were computed earlier than they
+  // are, as for an update whose rate is: there it would wait for what other steps could hide.
   [[nodiscard]] bool would_wait(std::size_t s) const {
-    bool takes_computed = false;
-    bool takes_moved = false;
+    std::int32_t last_number = -1;
+    std::int32_t last_move = -1;
     for (const Use& use : uses_.of(s)) {
       const std::int32_t maker = reads(use, s) ? lives_.made[at(use.value)] : -1;
-      if (maker >= 0) {
-        const auto made = static_cast<std::size_t>(maker);
-        takes_computed = takes_computed || (uses_[made].makes_number && is_computed(made));
-        takes_moved = takes_moved || uses_[made].is_collective;
+      if (maker < 0) {
+        continue;
+      }
+      const auto made = static_cast<std::size_t>(maker);
+      if (uses_[made].is_collective) {
+        last_move = std::max(last_move, maker);
+      } else if (uses_[made].makes_number && is_computed(made)) {
+        last_number = std::max(last_number, maker);
       }
     }
-    return takes_computed && takes_moved;
+    return last_move >= 0 && last_number > last_move;
   }
 
   // What doing a step earlier takes.
