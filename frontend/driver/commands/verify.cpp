@@ -72,12 +72,7 @@ class Verifier {
     const bool fast = workspace_.options.fast;
     const VerifyResult many = run_to_verify(workspace_, file_, {.layout = layout, .exact = !fast});
     VerifyRow row{.layout = title, .refused = "", .apart = std::nullopt, .endings = {}};
-    if (const VerifyResult* ended = judge(one, many, row)) {
-      row.refused = "fails";
-      row.is_promised = false;
-      row.ok = false;
-      tell(*ended);
-    } else if (!many.trace) {
+    if (!many.trace) {
       row.refused = many.refused.empty() ? "fails" : many.refused;
       row.ok = !many.refused.empty() && program_.serves_regions_alone(layout);
       row.is_promised = false;
@@ -86,6 +81,8 @@ class Verifier {
         tell(many);
       }
     } else {
+      row.is_promised = !fast && many.endings.empty();
+      row.apart = apart(*one.trace, *many.trace, row.is_promised);
       row.ok = !row.apart || (!row.is_promised && tolerated(*row.apart));
       row.endings = fast ? std::vector<std::string>() : reasons(nearest_first(*one.trace, many));
     }
@@ -93,27 +90,14 @@ class Verifier {
     rows_.push_back(std::move(row));
   }
 
-  // How far apart they are, if both ran. Whether much is too much is not known if the time is over
-  // before roundings alone have shown what they change: then the run in which it was.
-  const VerifyResult* judge(const VerifyResult& one, const VerifyResult& many, VerifyRow& row) {
-    if (!many.trace) {
-      return nullptr;
-    }
-    row.is_promised = !workspace_.options.fast && many.endings.empty();
-    row.apart = difference(*one.trace, *many.trace);
-    if (!row.apart || row.is_promised || tolerated(*row.apart)) {
-      return nullptr;
-    }
-    if (rounded().ended) {
-      row.apart.reset();
-      return &*rounded().ended;
-    }
-    row.apart = difference(*one.trace, *many.trace, rounded().traces);
-    return nullptr;
+  std::optional<Difference> apart(const Trace& one, const Trace& many, bool is_promised) {
+    std::optional<Difference> found = difference(one, many);
+    const bool is_large = found && !is_promised && !tolerated(*found);
+    return is_large ? difference(one, many, rounded()) : found;
   }
 
   // Only where it is asked for, since it takes some more runs.
-  const RoundedRuns& rounded() {
+  std::span<const Trace> rounded() {
     if (!rounded_) {
       rounded_ = rounded_runs(workspace_, file_);
     }
@@ -160,7 +144,7 @@ class Verifier {
   const Session& program_;
   Messages messages_;
   std::vector<VerifyRow> rows_;
-  std::optional<RoundedRuns> rounded_;
+  std::optional<std::vector<Trace>> rounded_;
   Outcome outcome_;
 };
 

@@ -1,7 +1,6 @@
 #include "frontend/driver/commands/verify_run.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -20,6 +19,7 @@
 #include "frontend/parse/parse.h"
 #include "ir/support/file.h"
 #include "ir/support/number.h"
+#include "ir/support/stop.h"
 #include "stdlib/ops/source/npy.h"
 #include "stdlib/ops/table.h"
 
@@ -364,22 +364,23 @@ VerifyResult run_to_verify(Workspace& workspace, FileId file, const VerifyRun& r
     run_under(workspace, file, run, result, diags);
   }
   result.told = messages.take(diags);
+  const auto late = std::ranges::find(result.told, kTimeIsOver, &Diag::text);
+  if (late != result.told.end()) {
+    throw Failure{std::move(*late)};
+  }
   return result;
 }
 
-RoundedRuns rounded_runs(Workspace& workspace, FileId file) {
-  RoundedRuns runs;
-  for (std::uint64_t draw = 1; draw <= kDraws && !runs.ended; ++draw) {
+std::vector<Trace> rounded_runs(Workspace& workspace, FileId file) {
+  std::vector<Trace> traces;
+  for (std::uint64_t draw = 1; draw <= kDraws; ++draw) {
     VerifyResult result =
         run_to_verify(workspace, file, {.layout = "", .exact = true, .draw = draw});
-    const auto& deadline = workspace.options.deadline;
     if (result.trace) {  // an `assert` may ask for every digit
-      runs.traces.push_back(*std::move(result.trace));
-    } else if (deadline && std::chrono::steady_clock::now() >= *deadline) {
-      runs.ended = std::move(result);
+      traces.push_back(*std::move(result.trace));
     }
   }
-  return runs;
+  return traces;
 }
 
 }  // namespace mtf

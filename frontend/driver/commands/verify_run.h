@@ -28,15 +28,12 @@ struct VerifyResult {
   std::vector<Ending> endings;
 };
 
+// Throws a Failure where the time of `--timeout` is over, while it is checked as while it runs:
+// then nothing is known of it, nor of what it was to be compared with.
 [[nodiscard]] VerifyResult run_to_verify(Workspace& workspace, FileId file, const VerifyRun& run);
 
 // The program on one rank with other last digits: what differs from the run with its own is what
-// roundings make of it.
-struct RoundedRuns {
-  std::vector<Trace> traces;          // empty: it cannot be told
-  std::optional<VerifyResult> ended;  // the run in which the time of `--timeout` was over
-};
-
-[[nodiscard]] RoundedRuns rounded_runs(Workspace& workspace, FileId file);
+// roundings make of it. Empty: it cannot be told.
+[[nodiscard]] std::vector<Trace> rounded_runs(Workspace& workspace, FileId file);
 
 }  // namespace mtf

@@ -1,6 +1,5 @@
 #include "frontend/driver/commands/verify_run.h"
 
-#include <algorithm>
 #include <chrono>
 
 #include <catch2/catch.hpp>
@@ -24,18 +23,16 @@ TEST_CASE("what roundings change is not known once the time is over", "[verify]"
   Options options;
   SECTION("in time") {
     Workspace workspace(options);
-    const RoundedRuns runs = rounded_runs(workspace, workspace.sources.add(program()));
-    CHECK_FALSE(runs.ended);
-    CHECK_FALSE(runs.traces.empty());
+    CHECK_FALSE(rounded_runs(workspace, workspace.sources.add(program())).empty());
   }
   SECTION("too late") {
     options.deadline = std::chrono::steady_clock::now() - std::chrono::seconds(1);
     Workspace workspace(options);
-    const RoundedRuns runs = rounded_runs(workspace, workspace.sources.add(program()));
-    REQUIRE(runs.ended);
-    CHECK(runs.traces.empty());
-    CHECK(std::ranges::any_of(runs.ended->told,
-                              [](const Diag& diag) { return diag.text == kTimeIsOver; }));
+    const FileId file = workspace.sources.add(program());
+    const auto is_said = Catch::Matchers::Predicate<Failure>(
+        [](const Failure& failure) { return failure.diag.text == kTimeIsOver; }, "it says so");
+    CHECK_THROWS_MATCHES(rounded_runs(workspace, file), Failure, is_said);
+    CHECK_THROWS_MATCHES(run_to_verify(workspace, file, {}), Failure, is_said);
   }
 }
 
