@@ -159,6 +159,12 @@ class Scheduler {
            (s > 0 && uses_[s - 1].with_next);
   }
 
+  // The other step that makes what the use reads.
+  [[nodiscard]] std::optional<std::size_t> maker_of(const Use& use, std::size_t s) const {
+    const std::int32_t maker = reads(use, s) ? lives_.made[at(use.value)] : -1;
+    return maker >= 0 ? std::optional(static_cast<std::size_t>(maker)) : std::nullopt;
+  }
+
   [[nodiscard]] bool is_computed(std::size_t number) const {
     return std::ranges::any_of(uses_.of(number),
                                [this, number](const Use& use) { return reads(use, number); });
@@ -167,21 +173,17 @@ class Scheduler {
   // Whether it could go right behind an all-reduce only if numbers were computed earlier than they
   // are, as for an update whose rate is: there it would wait for what other steps could hide.
   [[nodiscard]] bool would_wait(std::size_t s) const {
-    std::int32_t last_number = -1;
-    std::int32_t last_move = -1;
+    std::optional<std::size_t> last_number;
+    std::optional<std::size_t> last_move;
     for (const Use& use : uses_.of(s)) {
-      const std::int32_t maker = reads(use, s) ? lives_.made[at(use.value)] : -1;
-      if (maker < 0) {
-        continue;
-      }
-      const auto made = static_cast<std::size_t>(maker);
-      if (uses_[made].is_collective) {
+      const std::optional<std::size_t> maker = maker_of(use, s);
+      if (maker && uses_[*maker].is_collective) {
         last_move = std::max(last_move, maker);
-      } else if (uses_[made].makes_number && is_computed(made)) {
+      } else if (maker && uses_[*maker].makes_number && is_computed(*maker)) {
         last_number = std::max(last_number, maker);
       }
     }
-    return last_move >= 0 && last_number > last_move;
+    return last_move && last_number > last_move;
   }
 
   // What doing a step earlier takes.
@@ -193,25 +195,24 @@ class Scheduler {
       if (!reads(use, s)) {
         continue;
       }
-      const std::int32_t maker = lives_.made[at(use.value)];
-      const auto made = static_cast<std::size_t>(maker);
-      if (maker >= 0 && uses_[made].makes_number) {
-        numbers_.push_back(made);
+      const std::optional<std::size_t> maker = maker_of(use, s);
+      if (maker && uses_[*maker].makes_number) {
+        numbers_.push_back(*maker);
         continue;
       }
-      if (maker >= 0) {
-        before_.push_back(uses_.sent(made));
+      if (maker) {
+        before_.push_back(uses_.sent(*maker));
       }
       if (lives_.last[at(use.value)] == number(s)) {
         add_other_readers(use.value, s);
-        freed_ += maker >= 0 ? uses_.bytes(use.value).held : 0;
+        freed_ += maker ? uses_.bytes(use.value).held : 0;
       }
     }
   }
 
   // Behind the last of those that it waits for, where that frees memory.
   void place(std::size_t s) {
-    if (stays(s) || uses_[s].makes_number || would_wait(s)) {
+    if (stays(s) || uses_[s].makes_number) {
       return;
     }
     find_needs(s);
@@ -223,7 +224,7 @@ class Scheduler {
     const std::size_t last = *std::ranges::max_element(
         before_,
         [this](std::size_t one, std::size_t other) { return places_.is_before(one, other); });
-    if (segments_[last] != segments_[s]) {
+    if (segments_[last] != segments_[s] || would_wait(s)) {
       return;
     }
     put_numbers_first();
@@ -239,8 +240,8 @@ class Scheduler {
         continue;
       }
       for (const Use& use : uses_.of(number)) {
-        if (reads(use, number) && lives_.made[at(use.value)] >= 0) {
-          numbers_.push_back(static_cast<std::size_t>(lives_.made[at(use.value)]));
+        if (const std::optional<std::size_t> maker = maker_of(use, number)) {
+          numbers_.push_back(*maker);
         }
       }
     }

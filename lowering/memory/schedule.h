@@ -4,8 +4,8 @@
 // more than it makes (a sum that is scattered into its place, an update that is the last to read a
 // gradient) may go right behind the steps that it waits for: then gradients are gone one by one.
 // Steps that make single numbers of those that variables hold, as a rate of the step's number, are
-// not waited for: they go first. But an update at such a rate does not go right behind an
-// all-reduce, which the steps between may hide.
+// not waited for: they go first. But no update at such a rate goes right behind an all-reduce for
+// that: the steps between the two may hide it.
 
 #pragma once
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <bit>
 #include <cassert>
+#include <memory>
 #include <span>
 
 #include "runtime/kernels/reduce/long_leaf.h"
@@ -45,7 +46,9 @@ void reduce_side(const ReductionPlan& plan, const S* in, T* out) {
   Lanes<T> lanes;  // NOLINT: filled before it is read
   const FewRows<Op, S, T> few(plan);
   const std::int64_t most = std::min(Lanes<T>::kMost, plan.side.extent);
-  std::vector<T> stack(static_cast<std::size_t>(kMaxDepth * most));
+  const auto size = static_cast<std::size_t>(kMaxDepth * most);
+  const auto memory = std::make_unique_for_overwrite<T[]>(size);  // NOLINT(*-c-arrays)
+  const std::span stack(memory.get(), size);
   for_each(plan.results, 0, 0, [&](std::int64_t from, std::int64_t to) {
     for (std::int64_t j = 0; j < plan.side.extent; j += most) {
       const std::int64_t count = std::min(most, plan.side.extent - j);

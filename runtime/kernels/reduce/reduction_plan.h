@@ -14,9 +14,8 @@
 
 namespace mtf {
 
-inline constexpr std::int64_t kMostResults = 256;  // that are done together
-inline constexpr std::int64_t kLongRun = 32;       // elements side by side, of one result
-inline constexpr std::int64_t kMostLeaves = 16;    // of one result that are done together
+inline constexpr std::int64_t kLongRun = 32;     // elements side by side, of one result
+inline constexpr std::int64_t kMostLeaves = 16;  // of one result that are done together
 
 struct ReduceLoop {
   std::int64_t extent = 1;
@@ -58,6 +57,7 @@ struct ShortLeaves {
 // How many results of so many bytes are done together, at most: their lanes leave room in the
 // nearest cache.
 [[nodiscard]] constexpr std::int64_t results_together(std::size_t bytes) {
+  constexpr std::int64_t kMostResults = 256;
   constexpr std::size_t kLaneBytes = std::size_t{16} << 10;
   return std::min<std::int64_t>(kMostResults,
                                 static_cast<std::int64_t>(kLaneBytes / kReduceLanes / bytes));

@@ -20,7 +20,7 @@ template <typename T>
 struct Lanes {  // NOLINT(cppcoreguidelines-pro-type-member-init): lanes begin where they are new
   static constexpr std::int64_t kMost = results_together(sizeof(T));
 
-  alignas(64) std::array<T, static_cast<std::size_t>(kReduceLanes* kMost)> at;  // filled as read
+  alignas(64) std::array<T, static_cast<std::size_t>(kReduceLanes* kMost)> at;
   std::int64_t count = kMost;
 
   T* lane(std::int64_t i) { return at.data() + i * count; }

@@ -10,6 +10,7 @@
 #include "ir/support/index.h"
 #include "ir/support/interval.h"
 #include "runtime/products/offsets.h"
+#include "runtime/products/pack/prefetch.h"
 #include "runtime/products/winograd/tiles.h"
 #include "runtime/products/winograd/transforms.h"
 #include "runtime/products/winograd/turned.h"
@@ -31,29 +32,26 @@ struct MadeResults {
     if (cols.run(panel.begin) < panel.extent && are_in_lines) {
       return write_lines(panel, out);
     }
-    const bool asks = cols.run(panel.begin) >= panel.extent;
+    const bool are_adjacent = cols.run(panel.begin) >= panel.extent;
+    Place next = tiles.place_of(group.begin);
     for (std::int64_t t = 0; t < group.extent; ++t) {
-      const Place place = tiles.place_of(group.begin + t);
-      const Interval there = tiles.results_of(place, kSide);
+      const Place place = next;
+      if (t + 1 < group.extent) {
+        next = tiles.place_of(group.begin + t + 1);
+        if (are_adjacent) {
+          ask_for(next, panel, out);
+        }
+      }
       const OfTile made = of_tile(t);
-      if (asks && t + 1 < group.extent) {
-        ask_for(tiles.place_of(group.begin + t + 1), panel, out);
-      }
-      for (int i = 0; i < kSide; ++i) {
-        if (!tiles.has_results(place, i)) {
-          continue;
-        }
-        for (std::int64_t j = there.begin; j < there.end(); ++j) {
-          write_cols(made.at(i * kSide + j), panel, out + tiles.result_at(place, i, j));
-        }
-      }
+      each_result(place, [&](int i, std::int64_t j) {
+        write_cols(made.at(i * kSide + j), panel, out + tiles.result_at(place, i, j));
+      });
     }
   }
 
  private:
   using Place = typename WinogradTiles<S>::Place;
   static constexpr std::int64_t kSide = WinogradTile<S>::kSide;
-  static constexpr std::int64_t kInLine = 64 / sizeof(float);  // of a cache
 
   // A tile's results.
   struct OfTile {
@@ -70,17 +68,26 @@ struct MadeResults {
             .step = std::min(strip, group.extent - before) * width};
   }
 
-  // For the memory of a tile's results: without it each line that is written was waited for.
-  void ask_for(const Place& place, Interval panel, const float* out) const {
+  // Those of a tile that are this rank's.
+  template <typename F>
+  void each_result(const Place& place, const F& f) const {
     const Interval there = tiles.results_of(place, kSide);
     for (int i = 0; i < kSide; ++i) {
-      for (std::int64_t j = there.begin; j < there.end() && tiles.has_results(place, i); ++j) {
-        const float* const first = out + tiles.result_at(place, i, j) + cols.at(panel.begin);
-        for (std::int64_t col = 0; col < panel.extent; col += kInLine) {
-          __builtin_prefetch(first + col, 1);
-        }
+      if (!tiles.has_results(place, i)) {
+        continue;
+      }
+      for (std::int64_t j = there.begin; j < there.end(); ++j) {
+        f(i, j);
       }
     }
+  }
+
+  // For the memory of a tile's results: without it each line that is written was waited for.
+  void ask_for(const Place& place, Interval panel, const float* out) const {
+    each_result(place, [&](int i, std::int64_t j) {
+      prefetch(out + tiles.result_at(place, i, j) + cols.at(panel.begin),
+               panel.extent * static_cast<std::int64_t>(sizeof(float)));
+    });
   }
 
   // Where columns lie apart.

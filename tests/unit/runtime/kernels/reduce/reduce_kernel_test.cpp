@@ -57,6 +57,15 @@ Sized random_reduction(std::mt19937& random, ReduceKind kind) {
   return result;
 }
 
+// On one thread and on several.
+template <typename T>
+void require_definition(const Sized& sized, const std::vector<T>& in) {
+  std::vector<T> found(sized.out);
+  reduce(sized.reduction, in.data(), found.data());
+  REQUIRE(threads_agree(*plan_reduction(sized.reduction, dtype_of(T{})), in.data(), found));
+  REQUIRE(same_bits(found, reference(sized.reduction, in.data(), sized.out)));
+}
+
 }  // namespace
 
 TEMPLATE_TEST_CASE("a reduction over any dims in any order has the bits of its definition",
@@ -69,12 +78,8 @@ TEMPLATE_TEST_CASE("a reduction over any dims in any order has the bits of its d
       continue;
     }
     const auto in = random_values<TestType>(sized.in, random);
-    std::vector<TestType> found(sized.out);
-    reduce(sized.reduction, in.data(), found.data());
     INFO("reduction " << i);
-    REQUIRE(
-        threads_agree(*plan_reduction(sized.reduction, dtype_of(TestType{})), in.data(), found));
-    REQUIRE(same_bits(found, reference(sized.reduction, in.data(), sized.out)));
+    require_definition(sized, in);
   }
 }
 
@@ -251,12 +256,8 @@ TEMPLATE_TEST_CASE("pictures are reduced to their channels in the order of the d
     for (TestType& x : in) {
       x = pick(random, 0, 9) == 0 ? static_cast<TestType>(-0.0) : x;
     }
-    std::vector<TestType> found(sized.out);
-    reduce(sized.reduction, in.data(), found.data());
     INFO("reduction " << i);
-    REQUIRE(
-        threads_agree(*plan_reduction(sized.reduction, dtype_of(TestType{})), in.data(), found));
-    REQUIRE(same_bits(found, reference(sized.reduction, in.data(), sized.out)));
+    require_definition(sized, in);
   }
 }
 
