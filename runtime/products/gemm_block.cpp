@@ -11,7 +11,7 @@
 
 #include "ir/support/index.h"
 #include "runtime/products/gemm_tile.h"
-#include "runtime/products/pack/gemm_pack.h"
+#include "runtime/products/pack/gemm_side.h"
 
 namespace mtf {
 namespace {
@@ -174,13 +174,6 @@ void run_tile(const Pass<T, S>& pass, const Tile& tile, const Operand<T>& a, con
   }
 }
 
-// Of a panel, the inner indices to pack at a time: a few where lanes lie side by side, so that all
-// tiles have a turn while the memory that they share is near.
-std::int64_t indices_at_a_time(const Offsets& lanes, std::int64_t first, std::int64_t length) {
-  constexpr std::int64_t kFew = 32;
-  return lanes.run(first) > 1 ? kFew : length;
-}
-
 // Where tile `i` of the rows is when it is packed: rows are packed all together, or each tile just
 // before its use.
 template <typename T, typename S>
@@ -189,38 +182,20 @@ T* packed_rows(const Pass<T, S>& pass, std::int64_t i) {
   return work.packed_a + (work.one_group ? 0 : i) * pass.panel.length * work.kernel.rows;
 }
 
-template <typename T, typename S>
-void pack_operand(const GemmWork<T>& work, const S* x, const Offsets& lanes, const Offsets& inner,
-                  const PackRange& range, PairEnd end, T* out) {
-  if constexpr (std::is_same_v<S, BFloat16>) {
-    if (work.kernel.together > 1) {
-      return pack_pairs(x, lanes, inner, range, work.plan.leaf_length, end, out);
-    }
-  }
-  pack(x, lanes, inner, range, out);
-}
-
 // Packs a panel of the rows of some tiles.
 template <typename T, typename S>
 void pack_rows(const Pass<T, S>& pass, Interval tiles) {
   const GemmWork<T>& work = pass.work;
-  const ChainPanel& panel = pass.panel;
-  const std::int64_t step =
-      indices_at_a_time(work.plan.a_row, pass.row_tiles[tiles.begin].begin, panel.length);
-  for (std::int64_t k = 0; k < panel.length; k += step) {
-    T* packed = packed_rows(pass, tiles.begin) + k * work.kernel.rows;
-    for (std::int64_t i = tiles.begin; i < tiles.end(); ++i) {
-      const Interval rows = pass.row_tiles[i];
-      pack_operand(work, pass.block.a, work.plan.a_row, work.plan.a_inner,
-                   {.first_lane = rows.begin,
-                    .lanes = rows.extent,
-                    .first_inner = panel.begin + k,
-                    .inner = std::min(step, panel.length - k),
-                    .width = work.kernel.rows},
-                   PairEnd::kOfRows, packed);
-      packed += panel.length * work.kernel.rows;
-    }
-  }
+  pack_side(
+      work,
+      Side<S>{.x = pass.block.a,
+              .lanes = work.plan.a_row,
+              .inner = work.plan.a_inner,
+              .width = work.kernel.rows,
+              .end = PairEnd::kOfRows},
+      pass.panel, tiles.extent,
+      [&pass, tiles](std::int64_t i) { return pass.row_tiles[tiles.begin + i]; },
+      packed_rows(pass, tiles.begin));
 }
 
 template <typename T, typename S>
@@ -263,28 +238,23 @@ Interval tile_cols(const GemmWork<T>& work, Interval cols, std::int64_t begin) {
   return from_to(begin, std::min(begin + work.width(), cols.end()));
 }
 
-// Packs a panel of the columns of a group of tiles.
+// Packs a panel of the columns of a group of tiles, but for those that are read in place.
 template <typename T, typename S>
 void pack_cols(const Pass<T, S>& pass, Interval group) {
   const GemmWork<T>& work = pass.work;
-  const ChainPanel& panel = pass.panel;
-  const std::int64_t step = indices_at_a_time(work.plan.b_col, group.begin, panel.length);
-  for (std::int64_t k = 0; k < panel.length; k += step) {
-    T* packed = work.packed_b + k * work.width();
-    for (std::int64_t j = group.begin; j < group.end(); j += work.width()) {
-      const Interval cols = tile_cols(work, group, j);
-      if (!reads_in_place(pass, cols)) {
-        pack_operand(work, pass.block.b, work.plan.b_col, work.plan.b_inner,
-                     {.first_lane = cols.begin,
-                      .lanes = cols.extent,
-                      .first_inner = panel.begin + k,
-                      .inner = std::min(step, panel.length - k),
-                      .width = work.width()},
-                     PairEnd::kOfCols, packed);
-      }
-      packed += panel.length * work.width();
-    }
-  }
+  pack_side(
+      work,
+      Side<S>{.x = pass.block.b,
+              .lanes = work.plan.b_col,
+              .inner = work.plan.b_inner,
+              .width = work.width(),
+              .end = PairEnd::kOfCols},
+      pass.panel, ceil_div(group.extent, work.width()),
+      [&pass, &work, group](std::int64_t i) {
+        const Interval cols = tile_cols(work, group, group.begin + i * work.width());
+        return reads_in_place(pass, cols) ? from_to(cols.begin, cols.begin) : cols;
+      },
+      work.packed_b);
 }
 
 // Columns of tile `j` of a group: in place, or packed by pack_cols.

@@ -182,42 +182,78 @@ void pack_short_runs(const S* x, const LanePlaces& places, const Offsets& inner,
 }
 
 template <std::size_t kBytes, typename T>
-void copy_all(const T* x, const Offsets& inner, const PackRange& range, T* out) {
+void copy_lanes(const T* from, T* to) {
   // memcpy would not use 32
   constexpr std::size_t kRegister = kBytes % 32 == 0 ? 32 : kBytes % 16 == 0 ? 16 : 8;
-  for (std::int64_t k = 0; k < range.inner; ++k) {
-    const T* from = x + inner.at(range.first_inner + k);
-    prefetch(element_ahead(x, inner, range.first_inner + k + kIndicesAhead), kBytes);
-    for (std::size_t i = 0; i < kBytes / sizeof(T); i += kRegister / sizeof(T)) {
-      if constexpr (kRegister == 32) {
-        _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i),
-                            _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + i)));
-      } else {
-        std::memcpy(out + i, from + i, kRegister);
+  for (std::size_t i = 0; i < kBytes / sizeof(T); i += kRegister / sizeof(T)) {
+    if constexpr (kRegister == 32) {
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + i),
+                          _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + i)));
+    } else {
+      std::memcpy(to + i, from + i, kRegister);
+    }
+  }
+}
+
+// Tiles of so many bytes: of some inner indices all lanes, while the lines that two tiles share are
+// near. The next indices' are asked for.
+template <std::size_t kBytes, typename T>
+void copy_tiles(const T* x, const Offsets& inner, const PackTiles& tiles, T* out) {
+  std::array<const T*, kIndicesTogether> from;  // NOLINT: filled where they are read
+  std::array<const T*, kIndicesTogether> next;  // NOLINT
+  for (std::int64_t k = 0; k < tiles.inner; k += kIndicesTogether) {
+    const auto count = static_cast<std::size_t>(std::min(kIndicesTogether, tiles.inner - k));
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::int64_t index = tiles.first_inner + k + static_cast<std::int64_t>(i);
+      from[i] = x + inner.at(index);
+      next[i] = element_ahead(x, inner, index + kIndicesTogether);
+    }
+    for (std::int64_t tile = 0; tile < tiles.count; ++tile) {
+      const std::int64_t lane = tile * tiles.width;
+      T* const to = out + lane * tiles.inner + k * tiles.width;
+      for (std::size_t i = 0; i < count; ++i) {
+        prefetch(next[i] + lane, kBytes);
+        copy_lanes<kBytes>(from[i] + lane, to + i * (kBytes / sizeof(T)));
       }
     }
-    out += kBytes / sizeof(T);
+  }
+}
+
+template <typename T>
+bool copy_all(const T* x, const Offsets& inner, const PackTiles& tiles, T* out) {
+  switch (static_cast<std::size_t>(tiles.width) * sizeof(T)) {
+    case 128:
+      copy_tiles<128>(x, inner, tiles, out);
+      return true;
+    case 96:
+      copy_tiles<96>(x, inner, tiles, out);
+      return true;
+    case 64:
+      copy_tiles<64>(x, inner, tiles, out);
+      return true;
+    case 48:
+      copy_tiles<48>(x, inner, tiles, out);
+      return true;
+    case 24:
+      copy_tiles<24>(x, inner, tiles, out);
+      return true;
+    default:
+      return false;
   }
 }
 
 // Lanes side by side in memory, from the first one on.
 template <typename T>
 void copy(const T* x, const Offsets& inner, const PackRange& range, T* out) {
-  const std::size_t bytes = static_cast<std::size_t>(range.lanes) * sizeof(T);
-  switch (range.lanes == range.width ? bytes : 0) {
-    case 128:
-      return copy_all<128>(x, inner, range, out);
-    case 96:
-      return copy_all<96>(x, inner, range, out);
-    case 64:
-      return copy_all<64>(x, inner, range, out);
-    case 48:
-      return copy_all<48>(x, inner, range, out);
-    case 24:
-      return copy_all<24>(x, inner, range, out);
-    default:
-      break;
+  if (range.lanes == range.width && copy_all(x, inner,
+                                             {.count = 1,
+                                              .width = range.width,
+                                              .first_inner = range.first_inner,
+                                              .inner = range.inner},
+                                             out)) {
+    return;
   }
+  const std::size_t bytes = static_cast<std::size_t>(range.lanes) * sizeof(T);
   for (std::int64_t k = 0; k < range.inner; ++k) {
     std::memcpy(out + k * range.width, x + inner.at(range.first_inner + k), bytes);
   }
@@ -337,6 +373,14 @@ void pack(const float* x, const Offsets& lanes, const Offsets& inner, const Pack
 void pack(const double* x, const Offsets& lanes, const Offsets& inner, const PackRange& range,
           double* out) {
   pack_range(x, lanes, inner, range, out);
+}
+
+bool pack_tiles(const float* x, const Offsets& inner, const PackTiles& tiles, float* out) {
+  return copy_all(x, inner, tiles, out);
+}
+
+bool pack_tiles(const double* x, const Offsets& inner, const PackTiles& tiles, double* out) {
+  return copy_all(x, inner, tiles, out);
 }
 
 }  // namespace mtf

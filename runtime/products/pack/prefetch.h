@@ -14,6 +14,9 @@
 namespace mtf {
 
 inline constexpr std::int64_t kIndicesAhead = 16;  // a line of each, as many as a core waits for
+// Whose lanes are copied together. Where rows are 4 KiB apart or a multiple of it, a nearest cache
+// has 8 or 12 places for lines of the same tile.
+inline constexpr std::int64_t kIndicesTogether = 8;
 inline constexpr std::int64_t kLineBytes = 64;
 inline constexpr std::int64_t kLanesAtOnce = 8;  // that are turned together
 

@@ -99,4 +99,34 @@ TEST_CASE("lanes that lie side by side are packed as they are", "[gemm]") {
   }
 }
 
+TEMPLATE_TEST_CASE("tiles that lie side by side are packed one behind the other", "[gemm]", float,
+                   double) {
+  const auto [width, inner] = GENERATE(table<std::int64_t, std::int64_t>(
+      {{6, 1}, {12, 8}, {8, 7}, {16, 9}, {32, 31}, {12, 40}, {6, 0}, {32, 8}}));
+  const auto [tiles, row] =
+      GENERATE(table<std::int64_t, std::int64_t>({{1, 40}, {2, 70}, {3, 96}, {5, 1024}}));
+  CAPTURE(width, inner, tiles, row);
+  const std::int64_t lanes = tiles * width;
+  const std::int64_t apart = std::max(row, lanes);
+  const Offsets rows =
+      offsets_of(std::vector<GemmDim>{{.extent = inner + 3, .a = apart}}, &GemmDim::a);
+  std::vector<TestType> x(static_cast<std::size_t>((inner + 3) * apart));
+  std::iota(x.begin(), x.end(), TestType(0));
+  std::vector<TestType> out(static_cast<std::size_t>(inner * lanes) + 1, TestType(-1));
+  const bool packs =
+      pack_tiles(x.data(), rows, {.count = tiles, .width = width, .first_inner = 2, .inner = inner},
+                 out.data());
+  constexpr auto kSize = static_cast<std::int64_t>(sizeof(TestType));
+  REQUIRE(packs == (width * kSize <= 128 && width * kSize != 32));  // as many as kernels ask for
+  bool same = true;
+  for (std::int64_t i = 0; packs && i < inner * lanes; ++i) {
+    const std::int64_t tile = i / (inner * width);
+    const std::int64_t k = i / width % inner;
+    same = same && out[static_cast<std::size_t>(i)] ==
+                       static_cast<TestType>((k + 2) * apart + tile * width + i % width);
+  }
+  CHECK(same);
+  CHECK(out.back() == TestType(-1));
+}
+
 }  // namespace mtf
