@@ -219,20 +219,44 @@ void keep_small_numbers(Contraction& state, const Value& sum, std::vector<ValueI
   }
 }
 
-std::optional<SignedFactors> factors_of(Contraction& state, const Value& sum, bool shared) {
+namespace {
+
+// A number times a tensor, or a change of sign, which do not make brackets count.
+bool only_scales(const Program& program, const Value& value) {
+  return value.op != nullptr && (value.op->primitive == Primitive::kNegate ||
+                                 std::ranges::any_of(value.operands, [&program](ValueId operand) {
+                                   return program.at(operand).type.shape.rank() == 0;
+                                 }));
+}
+
+}  // namespace
+
+std::optional<SignedFactors> factors_of(Contraction& state, const Value& sum, bool shared,
+                                        Brackets brackets) {
+  struct Visit {
+    ValueId id;
+    bool first = true;  // of all factors
+  };
   const Program& from = state.transfer.from;
   SignedFactors found;
-  std::vector<ValueId> to_visit(sum.operands.rbegin(), sum.operands.rend());
+  std::vector<Visit> to_visit;
+  const auto visit_operands = [&to_visit](const Value& value, bool first) {
+    for (auto operand = value.operands.rbegin(); operand != value.operands.rend(); ++operand) {
+      to_visit.push_back({.id = *operand, .first = first && &*operand == &value.operands.front()});
+    }
+  };
+  visit_operands(sum, true);
   while (!to_visit.empty()) {
-    const ValueId id = to_visit.back();
+    const auto [id, first] = to_visit.back();
     to_visit.pop_back();
-    if (!may_open(state, id, sum.type.shape, shared)) {
+    const Value& value = from.at(id);
+    const bool counts = brackets == Brackets::kKept && !first && !only_scales(from, value);
+    if (counts || !may_open(state, id, sum.type.shape, shared)) {
       found.factors.push_back(state.transfer.at(id));
       continue;
     }
-    const std::vector<ValueId>& operands = from.at(id).operands;
-    found.negated = found.negated != (from.at(id).op->primitive == Primitive::kNegate);
-    to_visit.insert(to_visit.end(), operands.rbegin(), operands.rend());
+    found.negated = found.negated != (value.op->primitive == Primitive::kNegate);
+    visit_operands(value, first);
     if (found.factors.size() + to_visit.size() > kMaxFactors) {
       return std::nullopt;
     }

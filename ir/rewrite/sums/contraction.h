@@ -65,10 +65,14 @@ struct SignedFactors {
 // that instead. For `shared`, a change of sign is as well.
 [[nodiscard]] bool may_open(const Contraction& state, ValueId id, const Shape& kept, bool shared);
 
+// Which products are looked through: those that are multiplied first, as x * w in x * w * s, so
+// that factors are multiplied as they are written, and x * (w * s) stays a product of two; or all.
+enum class Brackets : std::uint8_t { kKept, kOpened };
+
 // Values of the new program, for a sum of the old one, with the numbers that stay inside of it in
 // one of them. nullopt: too many.
 [[nodiscard]] std::optional<SignedFactors> factors_of(Contraction& state, const Value& sum,
-                                                      bool shared);
+                                                      bool shared, Brackets brackets);
 
 // A sum of 1e-10 * x may be finite where that of x is not. So a number that may be below 1 stays
 // inside of its sum, with the smallest of the factors that have a summed dim.

@@ -62,14 +62,21 @@ bool fits_in_bands(const Program& to, ValueId sum) {
   return elements <= kMostElements;
 }
 
-// The sum of the product of tensors with the same dims, which are cast as it is; nullopt: they have
-// not.
+// The sum of the product of tensors, which are cast as it is, where those that have a summed dim
+// have the same dims, and the others some of them; nullopt: it is not so.
 std::optional<ValueId> sum_of_product(Contraction& state, const Value& like,
                                       const std::vector<ValueId>& factors) {
   const Program& to = state.transfer.to;
-  const Shape& shape = to.at(factors.front()).type.shape;
-  if (!std::ranges::all_of(factors,
-                           [&](ValueId factor) { return to.at(factor).type.shape == shape; })) {
+  const auto first = std::ranges::find_if(
+      factors, [&](ValueId factor) { return is_summed(to, factor, like.type.shape); });
+  if (first == factors.end()) {
+    return std::nullopt;
+  }
+  const Shape& shape = to.at(*first).type.shape;
+  if (!std::ranges::all_of(factors, [&](ValueId factor) {
+        const Shape& own = to.at(factor).type.shape;
+        return own == shape || (contains(shape, own) && !is_summed(to, factor, like.type.shape));
+      })) {
     return std::nullopt;
   }
   if (factors.size() == 1) {
@@ -96,7 +103,9 @@ std::optional<ValueId> times(Contraction& state, const Value& like, ValueId x, V
   return builder.call(op_of(state.ops, Algebra::kProduct), both);
 }
 
-// What has a summed dim goes in, anything else outside.
+// What has a summed dim goes in, a number outside. So does what else has no summed dim, in a sum of
+// a gradient, which nobody has written: sum(x * y) of an x that has the summed dim alone may be
+// finite where sum(x) * y is not.
 struct Factored {
   std::vector<ValueId> inside;
   std::vector<ValueId> outside;
@@ -106,15 +115,20 @@ struct Factored {
 
 // nullopt: it is a product of matrices, or the sum makes no less of what it sums.
 std::optional<Factored> factored(Contraction& state, const Value& sum, bool shared) {
-  const std::optional<SignedFactors> found = factors_of(state, sum, shared);
+  const Brackets brackets = sum.backward ? Brackets::kOpened : Brackets::kKept;
+  const std::optional<SignedFactors> found = factors_of(state, sum, shared, brackets);
   if (!found) {
     return std::nullopt;
   }
   const Program& to = state.transfer.to;
+  const auto goes_in = [&](ValueId factor) {
+    return is_summed(to, factor, sum.type.shape) ||
+           (!sum.backward && to.at(factor).type.shape.rank() > 0);
+  };
   const Shape& kept = sum.type.shape;
   Factored parts{.inside = {}, .outside = {}, .negated = found->negated, .rest = {}};
   for (const ValueId factor : found->factors) {
-    (is_summed(to, factor, kept) ? parts.inside : parts.outside).push_back(factor);
+    (goes_in(factor) ? parts.inside : parts.outside).push_back(factor);
   }
   if (!shrinks(to, parts.inside, kept) || multiplies_matrices(to, parts.inside, kept)) {
     return std::nullopt;
