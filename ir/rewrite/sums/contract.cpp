@@ -31,18 +31,6 @@ std::optional<ValueId> normal_form(Contraction& state, const Value& like,
   return try_call(state, like, Algebra::kProduct, {*joined->scale, *rest});
 }
 
-// Whether it was written to be the sum of a tensor times others that have no summed dim, which an
-// einsum would multiply by the sum: sum(x * y) may be finite where sum(x) * y is not.
-bool scales_one(const Contraction& state, const Value& sum, const std::vector<ValueId>& factors) {
-  const Program& to = state.transfer.to;
-  const Shape& kept = sum.type.shape;
-  const auto summed = [&](ValueId factor) { return is_summed(to, factor, kept); };
-  return !sum.backward && std::ranges::count_if(factors, summed) == 1 &&
-         std::ranges::any_of(factors, [&](ValueId factor) {
-           return !summed(factor) && to.at(factor).type.shape.rank() > 0;
-         });
-}
-
 // The normal form of a sum of products or an einsum; nullopt: it is neither, or has none.
 std::optional<ValueId> as_contraction(Contraction& state, const Value& value) {
   if (value.op->algebra == Algebra::kEinsum) {
@@ -68,7 +56,8 @@ std::optional<ValueId> as_contraction(Contraction& state, const Value& value) {
   }
   const std::optional<SignedFactors> found =
       factors_of(state, value, /*shared=*/false, Brackets::kKept);
-  return found && found->factors.size() > 1 && !scales_one(state, value, found->factors)
+  return found && found->factors.size() > 1 &&
+                 !sums_one_first(state.transfer.to, value, found->factors)
              ? normal_form(state, value, found->factors)
              : std::nullopt;
 }

@@ -154,6 +154,28 @@ bool is_summed(const Program& program, ValueId id, const Shape& kept) {
   return !contains(kept, program.at(id).type.shape);
 }
 
+bool sums_one_first(const Program& to, const Value& sum, const std::vector<ValueId>& factors) {
+  if (sum.backward || sum.op->algebra != Algebra::kSum) {
+    return false;
+  }
+  const auto shape_of = [&to](ValueId factor) -> const Shape& { return to.at(factor).type.shape; };
+  return std::ranges::any_of(factors, [&](ValueId whole) {
+    const auto is_another = [&](ValueId factor) {
+      return factor != whole && shape_of(factor).rank() > 0;
+    };
+    const auto lack = [&](const Dim& dim) {
+      return !sum.type.shape.has(dim.name) && std::ranges::none_of(factors, [&](ValueId factor) {
+        return is_another(factor) && shape_of(factor).has(dim.name);
+      });
+    };
+    return std::ranges::any_of(factors, is_another) &&
+           std::ranges::all_of(
+               factors,
+               [&](ValueId factor) { return contains(shape_of(whole), shape_of(factor)); }) &&
+           std::ranges::any_of(shape_of(whole).dims(), lack);
+  });
+}
+
 bool may_open(const Contraction& state, ValueId id, const Shape& kept, bool shared) {
   const Program& from = state.transfer.from;
   const Value& value = from.at(id);

@@ -60,6 +60,12 @@ struct SignedFactors {
 // Whether the value has a dim that the sum does not keep, and is not the same along it.
 [[nodiscard]] bool is_summed(const Program& program, ValueId id, const Shape& kept);
 
+// Whether it was written to be a sum of products with a tensor that has all dims of the others and
+// a summed one that they lack, over which an einsum would sum it first: sum(x * y) may be finite
+// where sum(x) * y is not.
+[[nodiscard]] bool sums_one_first(const Program& to, const Value& sum,
+                                  const std::vector<ValueId>& factors);
+
 // Whether a product is looked through: if nobody else reads it, as otherwise it is computed anyway;
 // or, for `shared`, if what is left inside of the sum is one of its factors, so that the sum reads
 // that instead. For `shared`, a change of sign is as well.

@@ -62,21 +62,15 @@ bool fits_in_bands(const Program& to, ValueId sum) {
   return elements <= kMostElements;
 }
 
-// The sum of the product of tensors, which are cast as it is, where those that have a summed dim
-// have the same dims, and the others some of them; nullopt: it is not so.
+// The sum of the product of tensors, which are cast as it is, if they have the same dims, or one
+// has those of all and is not to be summed first.
 std::optional<ValueId> sum_of_product(Contraction& state, const Value& like,
                                       const std::vector<ValueId>& factors) {
   const Program& to = state.transfer.to;
-  const auto first = std::ranges::find_if(
-      factors, [&](ValueId factor) { return is_summed(to, factor, like.type.shape); });
-  if (first == factors.end()) {
-    return std::nullopt;
-  }
-  const Shape& shape = to.at(*first).type.shape;
-  if (!std::ranges::all_of(factors, [&](ValueId factor) {
-        const Shape& own = to.at(factor).type.shape;
-        return own == shape || (contains(shape, own) && !is_summed(to, factor, like.type.shape));
-      })) {
+  const Shape& shape = to.at(factors.front()).type.shape;
+  const bool are_alike = std::ranges::all_of(
+      factors, [&](ValueId factor) { return to.at(factor).type.shape == shape; });
+  if (!are_alike && !sums_one_first(to, like, factors)) {
     return std::nullopt;
   }
   if (factors.size() == 1) {
