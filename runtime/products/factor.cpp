@@ -121,7 +121,7 @@ void svd(std::size_t rows, std::size_t columns, std::span<const double> a, std::
     std::ranges::fill(v, nan);
     return;
   }
-  const Eigen::JacobiSVD<Matrix> found(given, Eigen::ComputeThinU | Eigen::ComputeThinV);
+  const Eigen::BDCSVD<Matrix> found(given, Eigen::ComputeThinU | Eigen::ComputeThinV);
   Matrix left = found.matrixU();
   Matrix right = found.matrixV();
   for (Eigen::Index i = 0; i < left.cols(); ++i) {
