@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include <Eigen/Dense>
 
@@ -132,6 +133,32 @@ void svd(std::size_t rows, std::size_t columns, std::span<const double> a, std::
   }
   write(left, u);
   write(right, v);
+}
+
+// Of u diag(values) v^T, where each value is replaced by the product of the others, and by the sign
+// of u's and v's determinants.
+void cofactors(std::size_t n, std::span<const double> a, std::span<double> result) {
+  if (n == 0) {
+    return;
+  }
+  std::vector<double> u(n * n);
+  std::vector<double> v(n * n);
+  std::vector<double> values(n);
+  svd(n, n, a, u, values, v);
+  std::vector<double> others(n);
+  double before = std::copysign(1.0, determinant(n, u).value * determinant(n, v).value);
+  for (std::size_t i = 0; i < n; ++i) {
+    others[i] = before;
+    before *= values[i];
+  }
+  double behind = 1;
+  for (std::size_t i = n; i-- > 0;) {
+    others[i] *= behind;
+    behind *= values[i];
+  }
+  const Matrix left = matrix(n, n, u);
+  const Eigen::Map<const Eigen::VectorXd> scales(others.data(), index(n));
+  write(left * scales.asDiagonal() * matrix(n, n, v).transpose(), result);
 }
 
 }  // namespace mtf

@@ -25,6 +25,10 @@ struct Determinant {
 };
 [[nodiscard]] Determinant determinant(std::size_t n, std::span<const double> a);
 
+// For each element the determinant of `a` without its row and column, with the signs of a
+// chessboard: the derivative of the determinant, also of a singular matrix.
+void cofactors(std::size_t n, std::span<const double> a, std::span<double> result);
+
 // a = vectors diag(values) vectors^T of the symmetric matrix whose lower triangle is given; values
 // upwards, and in each column of `vectors` the first of the largest elements positive.
 void eigh(std::size_t n, std::span<const double> a, std::span<double> values,

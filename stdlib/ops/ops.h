@@ -224,6 +224,7 @@ extern const OpDef kTriangularSolve;
 extern const OpDef kInverse;
 // linear_algebra/det.cpp
 extern const OpDef kDet;
+extern const OpDef kCofactors;
 extern const OpDef kLogDet;
 // linear_algebra/eigh.cpp
 extern const OpDef kEigh;

@@ -381,6 +381,8 @@ CASES += [
     ("norm(d)", lambda n: np.linalg.norm(n.d)),
     ("outer(v, w)", lambda n: np.outer(n.v, n.w)),
     ("det(m, rows = row, cols = col)", lambda n: np.linalg.det(n.m)),
+    ("cofactors(m, rows = row, cols = col)",
+     lambda n: np.linalg.det(n.m)[:, None, None] * np.linalg.inv(n.m).transpose(0, 2, 1)),
     ("logdet(m, rows = row, cols = col)", lambda n: np.linalg.slogdet(n.m)[1]),
     ("inverse(m, rows = row, cols = col)", lambda n: np.linalg.inv(n.m)),
     ("solve(m, side, rows = row, cols = col)",

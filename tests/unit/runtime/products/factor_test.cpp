@@ -1,4 +1,4 @@
-// Singular values and vectors of matrices of any shape and rank.
+// Singular values and vectors of matrices of any shape and rank, and cofactors of square ones.
 
 #include "runtime/products/factor.h"
 
@@ -52,6 +52,21 @@ double skewness(const std::vector<double>& columns, std::size_t count) {
   return most;
 }
 
+std::vector<double> matrix_of(std::size_t rows, std::size_t cols, std::size_t rank, double scale) {
+  std::vector<double> a(rows * cols);
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t j = 0; j < cols; ++j) {
+      for (std::size_t k = 0; k < rank; ++k) {
+        const auto at = [k](std::size_t place) {
+          return static_cast<double>((k + 2) * (place + 1));
+        };
+        a[i * cols + j] += scale * std::sin(at(i)) * std::cos(at(j) * 1.3);
+      }
+    }
+  }
+  return a;
+}
+
 }  // namespace
 
 TEST_CASE("singular values and vectors make the matrix, whatever its rank", "[linear_algebra]") {
@@ -60,17 +75,7 @@ TEST_CASE("singular values and vectors make the matrix, whatever its rank", "[li
   const std::size_t rank = GENERATE(0, 1, 3, 100);
   const double scale = GENERATE(1e-30, 1, 1e30);
   CAPTURE(rows, cols, rank, scale);
-  Svd x{.rows = rows, .cols = cols, .a = std::vector<double>(rows * cols)};
-  for (std::size_t i = 0; i < rows; ++i) {
-    for (std::size_t j = 0; j < cols; ++j) {
-      for (std::size_t k = 0; k < rank; ++k) {
-        const auto at = [k](std::size_t place) {
-          return static_cast<double>((k + 2) * (place + 1));
-        };
-        x.a[i * cols + j] += scale * std::sin(at(i)) * std::cos(at(j) * 1.3);
-      }
-    }
-  }
+  Svd x{.rows = rows, .cols = cols, .a = matrix_of(rows, cols, rank, scale)};
   svd(rows, cols, x.a, x.u, x.values, x.v);
   const double size = std::max(x.values.front(), 1e-300);
   CHECK(lacks(x) <= 1e-13 * size);
@@ -80,6 +85,28 @@ TEST_CASE("singular values and vectors make the matrix, whatever its rank", "[li
   CHECK(x.values.back() >= 0);
   if (rank < x.count()) {
     CHECK(x.values[rank] <= 1e-13 * size);
+  }
+}
+
+TEST_CASE("cofactors are determinants of what is left, of singular matrices, too",
+          "[linear_algebra]") {
+  const std::size_t n = GENERATE(1, 2, 3, 6);
+  const std::size_t rank = GENERATE(0, 1, 2, 5, 9);
+  CAPTURE(n, rank);
+  const std::vector<double> a = matrix_of(n, n, rank, 1);
+  std::vector<double> found(n * n);
+  cofactors(n, a, found);
+  for (std::size_t row = 0; row < n; ++row) {
+    for (std::size_t col = 0; col < n; ++col) {
+      std::vector<double> left;
+      for (std::size_t i = 0; i < n * n; ++i) {
+        if (i / n != row && i % n != col) {
+          left.push_back(a[i]);
+        }
+      }
+      const double sign = (row + col) % 2 == 0 ? 1 : -1;
+      CHECK(found[row * n + col] == Approx(sign * determinant(n - 1, left).value).margin(1e-10));
+    }
   }
 }
 
