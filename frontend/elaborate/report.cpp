@@ -43,7 +43,7 @@ void Reporter::warning(DiagKind kind, SourceSpan span, std::string text, std::ve
 }
 
 void Reporter::leave_out(DiagKind kind, SourceSpan span) {
-  seen_.insert({kind, span.file.index, span.begin, span.end, ""});
+  seen_.insert({kind, span.file.index, span.begin, span.end, 0, ""});
 }
 
 void Reporter::forward(const DiagSink& from, bool with_calls) {
@@ -74,8 +74,11 @@ void Reporter::add(Diag diag) {
   // A name that the resolver did not know is no dim and has no value either.
   const DiagKind kind = diag.kind == DiagKind::kUnknownDim ? DiagKind::kUnknownName : diag.kind;
   const std::string text = diag.span.file.valid() ? "" : diag.text;
+  // One layout that does not fit says nothing of the others: each of their rules counts.
+  const bool has_rule = is_of_layout(kind) && !diag.notes.empty();
+  const std::uint32_t rule = has_rule ? diag.notes.front().span.begin : 0;
   const bool is_new =
-      seen_.insert({kind, diag.span.file.index, diag.span.begin, diag.span.end, text}).second;
+      seen_.insert({kind, diag.span.file.index, diag.span.begin, diag.span.end, rule, text}).second;
   if (is_new) {
     sink_.add(std::move(diag));
   }

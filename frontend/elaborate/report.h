@@ -78,8 +78,10 @@ class Reporter {
   [[nodiscard]] SourceSpan argument_meant(SourceSpan call, const std::string& text) const;
 
   DiagSink& sink_;
-  // By kind and place; by their text where they have none.
-  std::set<std::tuple<DiagKind, std::int32_t, std::uint32_t, std::uint32_t, std::string>> seen_;
+  // By kind, place and rule of a layout; by their text where they have no place.
+  std::set<std::tuple<DiagKind, std::int32_t, std::uint32_t, std::uint32_t, std::uint32_t,
+                      std::string>>
+      seen_;
   std::set<std::int32_t> library_;  // files
   std::set<std::string, std::less<>> declared_twice_;
   std::set<std::string, std::less<>> missing_;

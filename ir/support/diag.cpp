@@ -8,6 +8,10 @@
 
 namespace mtf {
 
+bool is_of_layout(DiagKind kind) {
+  return kind == DiagKind::kLayoutConflict || kind == DiagKind::kIndivisible;
+}
+
 // One line per kind: longer than a function should be, and clearer than a table beside the enum.
 std::string_view slug(DiagKind kind) {  // NOLINT(readability-function-size)
   switch (kind) {

@@ -71,6 +71,8 @@ enum class DiagKind : std::uint8_t {
 enum class Severity : std::uint8_t { kError, kWarning };
 
 [[nodiscard]] std::string_view slug(DiagKind kind);  // "unknown-dim"
+// Said of a layout that does not fit the program; under another the program may be whole.
+[[nodiscard]] bool is_of_layout(DiagKind kind);
 
 struct Note {
   SourceSpan span;  // without a file: the note stands alone

@@ -114,8 +114,7 @@ void check_contracts(const Workspace& workspace, CheckedProgram& program,
                      std::span<const UnderLayout> layouts, DiagSink& diags) {
   // A layout that does not fit says nothing of the others.
   const bool is_built = std::ranges::all_of(diags.diags(), [](const Diag& diag) {
-    return diag.severity != Severity::kError || diag.kind == DiagKind::kLayoutConflict ||
-           diag.kind == DiagKind::kIndivisible;
+    return diag.severity != Severity::kError || is_of_layout(diag.kind);
   });
   if (!is_built) {
     return;

@@ -144,8 +144,7 @@ void check_dims(Context& c, const Layout& layout) {
 // What a statement with a mistake declares is not known; a layout that does not fit changes
 // nothing.
 bool keeps_paths_from_being_made(const Diag& diag) {
-  return diag.severity == Severity::kError && diag.kind != DiagKind::kLayoutConflict &&
-         diag.kind != DiagKind::kIndivisible;
+  return diag.severity == Severity::kError && !is_of_layout(diag.kind);
 }
 
 }  // namespace

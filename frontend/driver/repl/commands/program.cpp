@@ -180,7 +180,7 @@ Outcome expect_outcome(Workspace& workspace) {
   // A layout that is not in use need not fit what there is by now.
   DiagSink broken;
   for (const Diag& diag : workspace.diags.diags()) {
-    if (diag.kind != DiagKind::kLayoutConflict && diag.kind != DiagKind::kIndivisible) {
+    if (!is_of_layout(diag.kind)) {
       broken.add(diag);
     }
   }
