@@ -51,6 +51,7 @@ struct ElaborateOptions {
   // The rules of a layout that is `auto`, which leaves them open; nullopt after an error, which is
   // in the sink. None: it is taken as it stands.
   std::function<std::optional<Layout>(const Layout&, DiagSink&)> search;
+  bool search_all = false;  // and not only what comes into use
   // Text of a standard module, or nullopt; and their names, for suggestions.
   std::function<std::optional<std::string>(std::string_view)> module_text;
   std::vector<std::string> module_names;

@@ -24,7 +24,8 @@ Context::Context(const ElaborateOptions& options, SourceMap& sources, Device& de
                    .rules = options.rules,
                    .one_rank = options.one_rank,
                    .given = options.given,
-                   .search = options.search};
+                   .search = options.search,
+                   .searches_all = options.search_all || options.interactive};
 }
 
 }  // namespace mtf::host

@@ -96,6 +96,7 @@ std::unique_ptr<CheckedProgram> check_to_plan(Workspace& workspace, FileId file,
                                               ElaborateOptions options, Lowered lowered) {
   const auto build = [&](bool leave_out_first) {
     options.leave_out_first = leave_out_first;
+    options.search_all = true;
     return lowered == Lowered::kNot ? evaluated(workspace, file, options, lowered, workspace.diags)
                                     : checked(workspace, file, options, lowered, workspace.diags);
   };
@@ -135,17 +136,19 @@ CheckedLayouts check_layouts(Workspace& workspace, FileId file) {
   // What is declared, and whether what is built depends on it, is known when all has been built.
   DiagSink unheard;
   ElaborateOptions options = elaborate_options(workspace.options);
-  options.as_written = true;
+  options.search_all = true;
+  ElaborateOptions as_written = options;
+  as_written.as_written = true;
   const std::unique_ptr<CheckedProgram> probe =
-      evaluated(workspace, file, std::move(options), Lowered::kNot, unheard);
+      evaluated(workspace, file, std::move(as_written), Lowered::kNot, unheard);
   const std::span<const Layout> declared =
       probe == nullptr ? std::span<const Layout>() : probe->session.layouts();
   if (declared.size() < 2) {
     return of_one(check_program(workspace, file));
   }
   if (!probe->session.follows_layout()) {
-    result.programs.push_back(checked(workspace, file, elaborate_options(workspace.options),
-                                      Lowered::kEvery, workspace.diags));
+    result.programs.push_back(
+        checked(workspace, file, std::move(options), Lowered::kEvery, workspace.diags));
   }
   for (const Layout& layout : declared) {
     if (probe->session.serves_regions_alone(layout.name)) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "frontend/elaborate/layouts/automatic.h"
 #include "frontend/elaborate/layouts/conditions.h"
 #include "frontend/elaborate/layouts/hardware.h"
 #include "frontend/elaborate/layouts/layout_options.h"
@@ -170,23 +171,6 @@ std::vector<Rule> rules_of(Reporter& report, const std::vector<ast::Rule>& rules
   return result;
 }
 
-// With the rules that a search finds, where the layout leaves them open and may be used.
-Layout searched(Reporter& report, const LayoutsAsked& asked, const ast::Layout& declared,
-                Layout layout) {
-  const bool is_other = !asked.layout.empty() && asked.layout != layout.name;
-  if (!declared.automatic || !asked.search || asked.one_rank || asked.given || is_other) {
-    return layout;
-  }
-  DiagSink diags;
-  std::optional<Layout> found = asked.search(layout, diags);
-  report.forward(diags, false);
-  if (found) {
-    layout = *std::move(found);
-    layout.automatic = false;
-  }
-  return layout;
-}
-
 Layout build_layout(Reporter& report, const ast::Layout& declared, const Mesh& mesh) {
   Layout layout{.name = declared.name.text,
                 .mesh = mesh,
@@ -319,8 +303,8 @@ void declare_layout(Context& c, const Module& file, const ast::Layout& declared,
     layout = build_layout(c.report, declared, *mesh);
     if (c.report.sink().errors() > before) {
       c.layouts.has_mistakes = true;
-    } else {
-      layout = searched(c.report, c.layouts.asked, declared, *std::move(layout));
+    } else if (c.layouts.asked.searches_all) {
+      find_rules(c.report, c.layouts.asked, *layout);
     }
     add_layout(c.layouts, *layout);
   }
@@ -384,6 +368,7 @@ bool put_in_use(Reporter& report, Layouts& layouts, Execution& execution) {
   declare_from_options(report, layouts);
   if (const Layout* chosen = choose_layout(report, layouts)) {
     layouts.in_use = *chosen;
+    find_rules(report, layouts.asked, *layouts.in_use);
     layouts.chosen = &*layouts.in_use;
     check_sizes_taken(report, layouts, *chosen);
   }

@@ -33,6 +33,7 @@ struct LayoutsAsked {
   std::optional<Layout> given = {};  // in use whatever else is said
   // Finds the rules of a layout that is `auto`; may be none.
   std::function<std::optional<Layout>(const Layout&, DiagSink&)> search = {};
+  bool searches_all = false;  // where it is declared; otherwise where it comes into use
 };
 
 struct Layouts {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "frontend/elaborate/evaluate.h"
+#include "frontend/elaborate/layouts/automatic.h"
 #include "frontend/elaborate/layouts/conditions.h"
 #include "frontend/elaborate/layouts/layouts.h"
 
@@ -187,6 +188,7 @@ std::optional<Layout> region_layout(Reporter& report, Layouts& layouts, const as
     return std::nullopt;
   }
   layouts.in_regions.insert(name.text);
+  find_rules(report, layouts.asked, *found);
   // On one rank it lays out nothing, and keeps apart what rewrites would join there alone.
   const Layout* in_use = choose_layout(report, layouts);
   if (in_use == nullptr || in_use->mesh.axes == found->mesh.axes) {
