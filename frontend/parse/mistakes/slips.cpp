@@ -182,6 +182,21 @@ std::string word_slip(const Scene& scene) {
   return {};
 }
 
+// f(x, rate: 0.1)   f(x, out: 32)
+std::string argument_slip(const Scene& scene) {
+  const bool in_call =
+      scene.type(-2) == MtfParser::COMMA || scene.type(-2) == MtfParser::OPEN_PAREN;
+  if (!is_word(scene.type(-1)) || !in_call || !scene.expects(MtfParser::CLOSE_PAREN)) {
+    return {};
+  }
+  const std::string name(scene.text(-1));
+  const bool is_size = scene.type(1) == MtfParser::INT;
+  const bool is_short = is_size || scene.type(1) == MtfParser::FLOAT || is_word(scene.type(1));
+  const std::string given = name + " = " + (is_short ? std::string(scene.text(1)) : "…");
+  return "a named argument is written `" + given + "`" +
+         (is_size ? "; `dim " + given + "` declares a dim" : ", found `:`");
+}
+
 std::string colon_slip(const Scene& scene) {
   switch (scene.head().type) {
     case MtfParser::LET:
@@ -195,19 +210,15 @@ std::string colon_slip(const Scene& scene) {
     case MtfParser::IF:
     case MtfParser::FN:
     case MtfParser::MODEL:
-      return scene.type(1) == MtfParser::SEP || scene.type(1) == MtfParser::EOF
-                 ? "a block stands in `{ }`, not after `:`"
-                 : "";
+      if (scene.type(1) == MtfParser::SEP || scene.type(1) == MtfParser::EOF) {
+        return "a block stands in `{ }`, not after `:`";
+      }
+      break;
     default:
       break;
   }
-  const bool is_sized = scene.type(-1) == MtfParser::NAME && scene.type(1) == MtfParser::INT;
-  const bool in_call =
-      scene.type(-2) == MtfParser::COMMA || scene.type(-2) == MtfParser::OPEN_PAREN;
-  if (is_sized && in_call && scene.expects(MtfParser::CLOSE_PAREN)) {
-    const std::string name(scene.text(-1));
-    return "an argument declares no dim; `dim " + name + " = " + std::string(scene.text(1)) +
-           "` does, then write `" + name + "`";
+  if (std::string text = argument_slip(scene); !text.empty()) {
+    return text;
   }
   const bool in_pin = scene.type(-2) == MtfParser::OPEN_BRACKET && scene.type(-3) == MtfParser::PIN;
   if (in_pin || scene.mistake.rule == MtfParser::RuleLayoutBody) {
