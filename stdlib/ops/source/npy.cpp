@@ -162,6 +162,7 @@ bool read_bytes(int file, std::int64_t at, std::span<std::byte> out) {
 }
 
 constexpr const char* kUnknown = "is not a .npy file";
+constexpr const char* kCut = "ends within its header";
 
 // What begins otherwise is.
 std::string other_file(std::span<const std::byte> start) {
@@ -177,21 +178,29 @@ std::string other_file(std::span<const std::byte> start) {
 NpyInfo read_header(int file, std::int64_t file_size) {
   std::array<unsigned char, 12> start{};
   const std::span<std::byte> bytes = std::as_writable_bytes(std::span(start));
-  if (!read_bytes(file, 0, bytes.first(10)) ||
+  const std::size_t there = std::min(bytes.size(), static_cast<std::size_t>(file_size));
+  if (!read_bytes(file, 0, bytes.first(there)) ||
       std::memcmp(start.data(), kMagic.data(), kMagic.size()) != 0) {
     return {.problem = other_file(bytes)};
   }
   const bool small = start[6] == 1;
-  if (start[6] < 1 || start[6] > 3 || (!small && !read_bytes(file, 0, bytes))) {
+  if (there > kMagic.size() && (start[6] < 1 || start[6] > 3)) {
     return {.problem = kUnknown};
+  }
+  if (there < (small ? 10 : bytes.size())) {
+    return {.problem = kCut};
   }
   std::uint32_t length = start[8] + (std::uint32_t{start[9]} << 8U);
   if (!small) {
     length += (std::uint32_t{start[10]} << 16U) + (std::uint32_t{start[11]} << 24U);
   }
   const std::int64_t begin = small ? 10 : 12;
-  if (length > kMaxHeader || begin + std::int64_t{length} > file_size) {
-    return {.problem = "has a header that does not fit the file"};
+  if (length > kMaxHeader) {
+    return {.problem = "has a header of " + std::to_string(length) + " bytes, more than the " +
+                       std::to_string(kMaxHeader) + " that are read"};
+  }
+  if (begin + std::int64_t{length} > file_size) {
+    return {.problem = kCut};
   }
   std::string dict(length, ' ');
   if (!read_bytes(file, begin, std::as_writable_bytes(std::span(dict)))) {

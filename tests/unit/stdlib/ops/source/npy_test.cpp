@@ -205,7 +205,13 @@ TEST_CASE("files that cannot be read say why") {
   CHECK(problem_of(folder.with("c.npy", std::string("\x02\0\0\0\0\0\0\0{}", 10))) ==
         "is a checkpoint, which `restore` reads");
   CHECK(problem_of(folder.with("h.npy", std::string("\x93NUMPY\1\0\xff\xff{", 11))) ==
-        "has a header that does not fit the file");
+        "ends within its header");
+  for (const std::size_t length : {6U, 7U, 8U, 9U}) {
+    CHECK(problem_of(folder.with("cut.npy", std::string("\x93NUMPY\1\0\x76", length))) ==
+          "ends within its header");
+  }
+  CHECK(problem_of(folder.with("v2.npy", std::string("\x93NUMPY\2\0\x76\0", 10))) ==
+        "ends within its header");
   CHECK(problem_of(folder.file("")) == "is not a file");
   const std::string pipe = folder.file("pipe");
   REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
