@@ -39,6 +39,11 @@ constexpr WordDef kValue{
     .offer = Offer::kNothing,
     .choices = "",
     .take = take_text<&Options::value>};
+constexpr WordDef kShown{.name = "VALUE",
+                         .missing = "of what? a value, as `h` or `%8`, or `mesh`",
+                         .offer = Offer::kNothing,
+                         .choices = "",
+                         .take = take_text<&Options::value>};
 constexpr WordDef kOperation{.name = "NAME",
                              .missing = "",
                              .offer = Offer::kOperations,
@@ -67,6 +72,7 @@ constexpr std::array kOneFile = {kFile};
 constexpr std::array kFileAndEntry = {kFile, kEntry};
 constexpr std::array kFileAndLayouts = {kFile, kLayout, kLayout, kEntry};
 constexpr std::array kFileAndValue = {kFile, kValue, kEntry};
+constexpr std::array kFileAndShown = {kFile, kShown, kEntry};
 constexpr WordDef kMetrics{.name = "FILE",
                            .missing = "which file? x.jsonl or x.csv, as `--metrics` writes it",
                            .offer = Offer::kFiles,
@@ -146,7 +152,7 @@ constexpr std::array kAllCommands = std::to_array<CommandDef>({
         "what is alive at the peak"}}}},
     {"show",
      Command::kShow,
-     kFileAndValue,
+     kFileAndShown,
      "draw which ranks hold which blocks of a value",
      {{{"mtf show examples/two_layer.mtf h train_step --layout both", "a grid of ranks"},
        {"mtf show examples/two_layer.mtf %8 train_step --layout both --rank 3 --ascii",
