@@ -139,4 +139,8 @@ std::string quoted_list(std::span<const std::string> names) {
   return text;
 }
 
+std::string there_is(std::span<const std::string> names) {
+  return "; there is " + (names.empty() ? "none" : quoted_list(names));
+}
+
 }  // namespace mtf::host

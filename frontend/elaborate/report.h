@@ -99,5 +99,7 @@ struct Suggestion {
 
 // "`a`, `b` and `c`"
 [[nodiscard]] std::string quoted_list(std::span<const std::string> names);
+// "; there is `a` and `b`", or "; there is none"
+[[nodiscard]] std::string there_is(std::span<const std::string> names);
 
 }  // namespace mtf::host

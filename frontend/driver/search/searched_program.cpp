@@ -221,7 +221,7 @@ bool SearchedProgram::check_dims(DiagSink& diags) const {
     if (std::ranges::find(names, dim) == names.end()) {
       diags.error(DiagKind::kUnknownDim, {},
                   "`" + std::string(option) + dim + "`: no tensor has a dim `" + dim + "`" +
-                      did_you_mean(dim, names, "; there is " + host::quoted_list(names)));
+                      did_you_mean(dim, names, host::there_is(names)));
     }
   };
   std::ranges::for_each(limits_.whole, [&](const auto& dim) { check("--keep-whole ", dim); });

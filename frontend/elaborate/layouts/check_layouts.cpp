@@ -136,7 +136,7 @@ void check_dims(Context& c, const Layout& layout) {
     } else {
       c.report.error(DiagKind::kUnknownDim, rule->span,
                      "`--rules " + c.layouts.asked.rules + "`: no tensor has a dim `" + rule->dim +
-                         "`" + did_you_mean(rule->dim, dims, "; there is " + quoted_list(dims)));
+                         "`" + did_you_mean(rule->dim, dims, there_is(dims)));
     }
   }
 }
