@@ -170,6 +170,26 @@ Value grad_values(Context& c, const ast::Expr& loss_expr, const ast::Expr& by_ex
 
 // ---- minimize --------------------------------------------------------------------------------
 
+// An option that the rule has no place for, as the param and its gradient take the first two.
+bool has_place_for_options(Context& c, const Function& rule, std::span<const Formal> formals,
+                           const ast::Minimize& minimize) {
+  const std::size_t room = formals.size() - 2;
+  std::size_t given = 0;
+  for (const ast::Argument& option : minimize.options) {
+    given += option.name ? 0 : 1;
+    if (given > room || room == 0) {
+      c.report.error(DiagKind::kUnknownArgument, option.span,
+                     "one option too many for `" + rule.fn->name.text +
+                         "`: `minimize` passes the param as `" + formals[0].name +
+                         "` and its gradient as `" + formals[1].name + "`" +
+                         (room == 0 ? ", and it takes nothing else" : ""),
+                     {{.span = rule.fn->name.span, .text = "declared here"}});
+      return false;
+    }
+  }
+  return true;
+}
+
 // Arguments of the rule but for the param and its gradient, the same for all.
 std::optional<Arguments> rule_options(Context& c, const Function& rule,
                                       const ast::Minimize& minimize) {
@@ -177,8 +197,11 @@ std::optional<Arguments> rule_options(Context& c, const Function& rule,
   const std::string& name = rule.fn->name.text;
   if (formals.size() < 2) {
     c.report.error(DiagKind::kWrongType, minimize.rule.span,
-                   "`" + name + "` takes " + std::to_string(formals.size()) +
-                       " arguments; the param and its gradient are passed to it");
+                   "`" + name + "` takes " + (formals.empty() ? "no" : "one") +
+                       " argument; `minimize` passes two, the param and its gradient");
+    return std::nullopt;
+  }
+  if (!has_place_for_options(c, rule, formals, minimize)) {
     return std::nullopt;
   }
   formals.erase(formals.begin(), formals.begin() + 2);
