@@ -1,5 +1,8 @@
 // x[batch: 3], x[sample: 0..32 as batch], list[0].
 
+#include <algorithm>
+#include <span>
+
 #include "frontend/elaborate/evaluate.h"
 
 namespace mtf::host {
@@ -9,6 +12,7 @@ struct IndexSite {
   Context& c;
   const ast::IndexItem& item;
   SourceSpan span;
+  std::span<const ast::IndexItem> before = {};  // in the same brackets
 };
 
 void wrong_index(const IndexSite& site, std::int64_t at, std::size_t size, std::string_view what) {
@@ -122,15 +126,42 @@ void index_is_tensor(const IndexSite& site, const Tensor& index, const std::stri
 // x[3]   x[ids]   x[x > 0]
 void without_dim(const IndexSite& site, const Tensor& tensor) {
   const Shape& shape = tensor.type.shape;
-  const std::string first = shape.rank() > 0 ? shape[0].name : "batch";
   const Value index = evaluate(site.c, site.item.value);
+  if (is_unknown(index)) {
+    return;
+  }
+  if (shape.rank() == 0) {
+    site.c.report.error(
+        DiagKind::kBadIndex, site.item.span,
+        "an index picks along a dim, and " + mtf::to_string(tensor.type) + " has none");
+    return;
+  }
+  const std::string& first = shape[0].name;
   if (const auto* places = index.get<Tensor>()) {
     index_is_tensor(site, *places, first);
-  } else if (!is_unknown(index)) {
+  } else {
     site.c.report.error(
         DiagKind::kBadIndex, site.item.span,
         "say which dim of " + mtf::to_string(tensor.type) + " is meant, as in [" + first + ": 0]");
   }
+}
+
+void no_such_dim(const IndexSite& site, const Tensor& tensor, const std::string& name) {
+  Reporter& report = site.c.report;
+  const SourceSpan span = site.item.dim->span;
+  const auto same = [&](const ast::IndexItem& item) {
+    return item.dim && item.dim->text == site.item.dim->text;
+  };
+  if (const auto before = std::ranges::find_if(site.before, same); before != site.before.end()) {
+    report.error(DiagKind::kRepeatedDim, span,
+                 "`" + name + "` stands twice in this index, which picks along each dim once",
+                 {{.span = before->dim->span, .text = "first here"}});
+    return;
+  }
+  const Suggestion suggestion = suggest(name, names_of(tensor.type.shape.dims()));
+  report.error(DiagKind::kUnknownDim, span,
+               "`" + name + "` is not in " + mtf::to_string(tensor.type) + suggestion.text, {},
+               suggestion.fix);
 }
 
 Value index_tensor(const IndexSite& site, const Operand& base, const Tensor& tensor) {
@@ -143,10 +174,7 @@ Value index_tensor(const IndexSite& site, const Operand& base, const Tensor& ten
   const std::string name = dim_name(c.names, c.units, *site.item.dim, shape);
   const Dim* dim = shape.find(name);
   if (dim == nullptr) {
-    const Suggestion suggestion = suggest(name, names_of(shape.dims()));
-    c.report.error(DiagKind::kUnknownDim, site.item.dim->span,
-                   "`" + name + "` is not in " + mtf::to_string(tensor.type) + suggestion.text, {},
-                   suggestion.fix);
+    no_such_dim(site, tensor, name);
     return unknown();
   }
   const Value index = evaluate(c, site.item.value);
@@ -182,7 +210,9 @@ Value index_tensor(const IndexSite& site, const Operand& base, const Tensor& ten
 Value evaluate_index(Context& c, const Operand& base, const ast::Index& index, SourceSpan span) {
   Operand current = base;
   for (const ast::IndexItem& item : index.items) {
-    const IndexSite site{.c = c, .item = item, .span = span};
+    const auto at = static_cast<std::size_t>(&item - index.items.data());
+    const IndexSite site{
+        .c = c, .item = item, .span = span, .before = std::span(index.items).first(at)};
     if (is_unknown(current.value)) {
       return unknown();
     }
