@@ -155,12 +155,26 @@ bool after_floor(const Scene& scene) {
   return false;
 }
 
+// Whether what stands behind a number's digits is of a number as other languages have it: 0x10,
+// 10L, 1e, 1__0.
+bool goes_on_as_number(std::string_view digits, std::string_view rest) {
+  constexpr std::string_view kBases = "xXbBoO";
+  constexpr std::string_view kEndings = "eEfFlLuUjJ";
+  const bool has_base = digits == "0" && kBases.find(rest.front()) != std::string_view::npos;
+  const bool has_ending = rest.size() == 1 && kEndings.find(rest.front()) != std::string_view::npos;
+  return has_base || has_ending ||
+         rest.find_first_not_of("_0123456789") == std::string_view::npos;
+}
+
 std::string word_slip(const Scene& scene) {
   const bool after_value = ends_operand(scene.type(-1));
-  if (scene.type(0) == MtfParser::NAME && scene.type(-1) == MtfParser::INT &&
+  const bool after_number = scene.type(-1) == MtfParser::INT || scene.type(-1) == MtfParser::FLOAT;
+  if (scene.type(0) == MtfParser::NAME && after_number &&
       scene.token(0).begin == scene.token(-1).end) {
-    return "a name cannot start with a digit, found `" + std::string(scene.text(-1)) +
-           std::string(scene.text(0)) + "`";
+    const std::string found = std::string(scene.text(-1)) + std::string(scene.text(0));
+    return goes_on_as_number(scene.text(-1), scene.text(0))
+               ? "a number is written as `16`, `1_000`, `0.5` or `1e-3`, found `" + found + "`"
+               : "a name cannot start with a digit, found `" + found + "`";
   }
   const std::ptrdiff_t at =
       scene.type(-1) == MtfParser::NAME && scene.text(-1) == "lambda" ? -1 : 0;
