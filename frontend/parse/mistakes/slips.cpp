@@ -277,6 +277,9 @@ std::string sign_slip(const Scene& scene) {
                ? "a range has one `..`; write `for i in 0..10 step 2` for every second number"
                : "a range `a..b` stands in a `for` and in an index, not here";
   }
+  if (scene.type(0) == MtfParser::OPEN_BRACE && scene.type(-1) == MtfParser::EXPR_BEGIN) {
+    return "`{ }` in a string holds one value, as `{x}`; a brace that is shown is written `\\{`";
+  }
   if (scene.type(0) == MtfParser::OPEN_BRACE && scene.expects(MtfParser::OPEN_BRACKET) &&
       !has_block(head)) {
     return "`{ }` holds a block, not a value; there are no dicts or sets: a list is written "

@@ -174,6 +174,8 @@ TEST_CASE("what other languages write is answered with what mtf writes") {
        "`{n:,d}` are"},
       {"let x = .5", "1:9 a number starts with a digit; write `0.5`"},
       {"let x = 1. + a", "1:9 a point is followed by a digit; write `1.0`"},
+      {"print \"{{x}}\"",
+       "1:9 `{ }` in a string holds one value, as `{x}`; a brace that is shown is written `\\{`"},
       {"let x = 3x", "1:10 a name cannot start with a digit, found `3x`"},
       {"let x = 0x10", "1:10 a number is written as `16`, `1_000`, `0.5` or `1e-3`, found `0x10`"},
       {"let x = 0b11", "1:10 a number is written as `16`, `1_000`, `0.5` or `1e-3`, found `0b11`"},
