@@ -128,6 +128,27 @@ void report_none_by_now(Context& c, const ast::Fn& fn, SourceSpan span) {
                  {{.span = fn.name.span, .text = "declared here"}});
 }
 
+// A variable as it is named from outside of its model: net.w, net."layer_0/w".
+std::string spelt(const std::string& path) {
+  return path.find('/') == std::string::npos ? path : "\"" + path + "\"";
+}
+
+// Those below the part that was named, if any are; else all.
+std::string variables_there(const std::string& model, const std::string& part,
+                            std::span<const std::string> known) {
+  constexpr std::size_t kShown = 8;
+  std::vector<std::string> below;
+  std::vector<std::string> all;
+  for (const std::string& path : known) {
+    all.push_back(model + "." + spelt(path));
+    if (path.starts_with(part + "/")) {
+      below.push_back(all.back());
+    }
+  }
+  const std::vector<std::string>& shown = below.empty() ? all : below;
+  return shown.size() <= kShown ? "; it has " + quoted_list(shown) : "";
+}
+
 void report_no_variable(Context& c, const Operand& base, const ast::Fn& fn, const ast::Name& part) {
   std::vector<std::string> known;
   for (const auto& [path, record] : c.variables.by_path) {
@@ -139,13 +160,13 @@ void report_no_variable(Context& c, const Operand& base, const ast::Fn& fn, cons
     report_none_by_now(c, fn, base.span);
     return;
   }
-  const Suggestion suggestion = suggest(part.text, known);
-  constexpr std::size_t kShown = 8;
-  const bool is_short = suggestion.text.empty() && known.size() <= kShown;
+  const std::string& model = fn.name.text;
+  const std::string meant(closest(part.text, known));
   c.report.error(DiagKind::kUnknownName, part.span,
-                 "`" + fn.name.text + "` has no variable `" + part.text + "`" +
-                     (is_short ? "; it has " + quoted_list(known) : suggestion.text),
-                 {}, suggestion.fix);
+                 "`" + model + "` has no variable `" + part.text + "`" +
+                     (meant.empty() ? variables_there(model, part.text, known)
+                                    : "; did you mean `" + model + "." + spelt(meant) + "`?"),
+                 {}, meant.empty() ? "" : spelt(meant));
 }
 
 // ---- what is asked for -----------------------------------------------------------------------
