@@ -150,6 +150,35 @@ nlohmann::ordered_json place_json(SourceSpan span, const SourceMap& sources) {
           {"end_column", end.column}};
 }
 
+// The word of "did you mean `x`?", where what is written may be meant by it.
+std::string word_meant(std::string_view text, std::string_view written) {
+  constexpr std::string_view kBegin = "did you mean `";
+  constexpr std::string_view kEnd = "`?";
+  const std::size_t at = text.rfind(kBegin);
+  if (at == std::string_view::npos || !text.ends_with(kEnd)) {
+    return {};
+  }
+  const std::size_t begin = at + kBegin.size();
+  const std::string meant(text.substr(begin, text.size() - kEnd.size() - begin));
+  const bool is_named = text.find(in_backticks(written)) < at;
+  return is_named || closest(written, std::array{meant}) == meant ? meant : "";
+}
+
+// What takes the place of what is written there: in quotes where that is, which no `fix` has.
+std::string fix_of(const Diag& diag, const SourceMap& sources) {
+  if (!diag.span.file.valid()) {
+    return diag.fix;
+  }
+  std::string_view written = sources.file(diag.span.file).text;
+  written = written.substr(diag.span.begin, diag.span.end - diag.span.begin);
+  const bool is_quoted = written.size() > 1 && written.starts_with('"') && written.ends_with('"');
+  if (is_quoted) {
+    written = written.substr(1, written.size() - 2);
+  }
+  std::string fix = diag.fix.empty() ? word_meant(diag.text, written) : diag.fix;
+  return is_quoted && !fix.empty() && !fix.starts_with('"') ? "\"" + fix + "\"" : fix;
+}
+
 }  // namespace
 
 std::string render(const Diag& diag, const SourceMap& sources, ColorMode color) {
@@ -191,7 +220,7 @@ std::string render_json(std::span<const Diag> diags, const SourceMap& sources, b
       entry["text"] = note.text;
       item["notes"].push_back(std::move(entry));
     }
-    item["fix"] = diag.fix;
+    item["fix"] = fix_of(diag, sources);
   }
   for (const Remark& remark : remarks) {
     add({}, Severity::kError, remark.slug, remark.text)["fix"] = "";

@@ -58,8 +58,10 @@ void note_failure(Context& c) {
 
 // ---- what is missing ------------------------------------------------------------------------
 
-// Paths, and `*/` before each part that they end in.
-std::vector<std::string> spellings(const Variables& variables, bool trained_only) {
+// Paths, and `*/` before each part that they end in; of a glob of what begins alike, `/*` behind
+// each that they begin with.
+std::vector<std::string> spellings(const Variables& variables, bool trained_only,
+                                   const std::string& glob) {
   std::vector<std::string> texts;
   for (const auto& [path, record] : variables.by_path) {
     if (trained_only && !record->variable.trained) {
@@ -68,37 +70,38 @@ std::vector<std::string> spellings(const Variables& variables, bool trained_only
     texts.push_back(path);
     for (std::size_t at = path.find('/'); at != std::string::npos; at = path.find('/', at + 1)) {
       texts.push_back("*" + path.substr(at));
+      if (glob.ends_with("/*")) {
+        texts.push_back(path.substr(0, at) + "/*");
+      }
     }
   }
   return texts;
 }
 
 // A glob of the params whose paths end in what was taken for a path, or one in its spelling.
-Suggestion suggest_glob(const std::string& glob, std::span<const std::string> known) {
+std::string suggest_glob(const std::string& glob, std::span<const std::string> known) {
   const std::string ending = "*/" + glob;
-  if (!glob.empty() && std::ranges::find(known, ending) != known.end()) {
-    return {.text = "; did you mean `" + ending + "`?", .fix = ending};
-  }
-  return suggest(glob, known);
+  return !glob.empty() && std::ranges::find(known, ending) != known.end()
+             ? "; did you mean `" + ending + "`?"
+             : did_you_mean(glob, known);
 }
 
 void report_no_param(Context& c, const std::string& glob, SourceSpan span) {
   const bool is_state = std::ranges::any_of(c.variables.by_path, [&](const auto& entry) {
     return VariableRules{.glob = glob, .rules = {}, .span = {}}.names(entry.first);
   });
-  const std::vector<std::string> known = spellings(c.variables, /*trained_only=*/true);
+  const std::vector<std::string> known = spellings(c.variables, /*trained_only=*/true, glob);
   if (known.empty() && !is_state && !c.variables.called.empty() && c.report.failures() > 0) {
     return;  // what was called, and would have made them, was not built
   }
-  const Suggestion suggestion = suggest_glob(glob, known);
-  std::string text = suggestion.text;
+  std::string text = suggest_glob(glob, known);
   if (is_state) {
     text = "; what it names is `state`, which is not trained";
   } else if (known.empty()) {
     text = "; there is none by now: params are made where their model is called";
   }
-  c.report.error(DiagKind::kUnknownName, span, "no param is called `" + glob + "`" + text, {},
-                 is_state ? "" : suggestion.fix);
+  // The glob may come from elsewhere, so that nothing takes the place of what stands here.
+  c.report.error(DiagKind::kUnknownName, span, "no param is called `" + glob + "`" + text);
 }
 
 bool owns(Context& c, const Operand& base, const Function& model) {

@@ -95,13 +95,17 @@ std::string text_of(const Source& source, std::span<const Token> tokens, const M
 
 }  // namespace
 
-// What is wrong with the first word of a statement shows at the word behind it.
+// What is wrong with the first word of a statement shows at the word behind it, and with that at
+// the first.
 Explanation explain(const Source& source, std::span<const Token> tokens, const Mistake& mistake) {
   Explanation result{.text = text_of(source, tokens, mistake), .at = mistake.at};
   const std::size_t head = tokens[mistake.at].statement + 1;
-  if (head < mistake.at &&
-      result.text.starts_with(backticked(source.at(tokens[head])) + " means nothing here")) {
-    result.at = head;
+  for (std::size_t i = head; i < std::min(head + 2, tokens.size()); ++i) {
+    const std::string word = backticked(source.at(tokens[i]));
+    if ((i == head && i < mistake.at && result.text.starts_with(word + " means nothing here")) ||
+        result.text.find(word + "; did you mean ") != std::string::npos) {
+      result.at = i;
+    }
   }
   return result;
 }
