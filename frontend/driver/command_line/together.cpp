@@ -1,10 +1,12 @@
-// Options that exclude each other.
+// Options that exclude each other, and the words of `--mesh` and `--rules`, which a file may stand
+// in for.
 
 #include <array>
 #include <string_view>
 #include <utility>
 
 #include "frontend/driver/command_line/tables.h"
+#include "frontend/elaborate/layouts/mesh_text.h"
 
 namespace mtf {
 namespace {
@@ -39,6 +41,12 @@ std::string misuse_of_search(const SearchOptions& asked, bool has_sizes) {
                    "` does not depend on the hardware";
 }
 
+// "": nothing is wrong with them.
+std::string malformed(const Options& options) {
+  std::string mesh = host::mesh_problem(options.mesh);
+  return mesh.empty() ? host::rules_problem(options.rules) : mesh;
+}
+
 }  // namespace
 
 std::string file_taken_as(const Options& options) {
@@ -62,6 +70,9 @@ std::string misuse_of(const Options& options) {
   if (!options.layout.empty() && options.layout != "rules" && !options.rules.empty()) {
     return "`--rules` make a layout of their own, and `--layout` names another; it is one of the "
            "two";
+  }
+  if (std::string problem = malformed(options); !problem.empty()) {
+    return problem;
   }
   return misuse_of_search(options.search, !options.mesh.empty());
 }

@@ -67,13 +67,11 @@ void too_many_ranks(Reporter& report, const Layouts& layouts, const Mesh& mesh) 
 }
 
 void check_mesh_option(Reporter& report, Layouts& layouts) {
-  const AxisSizes sizes = parse_axis_sizes(layouts.asked.mesh);
-  if (!sizes.problem.empty()) {
-    option_error(report, DiagKind::kBadArgument,
-                 "`--mesh " + layouts.asked.mesh + "`: " + sizes.problem +
-                     "; axes and their sizes are written as in `--mesh \"rows=4,cols=2\"`");
+  if (std::string problem = mesh_problem(layouts.asked.mesh); !problem.empty()) {
+    option_error(report, DiagKind::kBadArgument, std::move(problem));
     return;
   }
+  const AxisSizes sizes = parse_axis_sizes(layouts.asked.mesh);
   if (layouts.meshes.empty()) {  // a mesh of its own
     Mesh own{.name = "mesh", .axes = sizes.axes, .profile = "", .span = {}};
     if (has_too_many_ranks(own)) {
@@ -125,14 +123,11 @@ std::string why_no_mesh(const Layouts& layouts, const Pairs& rules) {
 }
 
 void declare_rules(Reporter& report, Layouts& layouts) {
-  const auto& [pairs, problem] = parse_pairs(layouts.asked.rules);
-  if (!problem.empty()) {
-    option_error(
-        report, DiagKind::kBadArgument,
-        "`--rules " + layouts.asked.rules + "`: " + problem +
-            "; dims and their axes are written as in `--rules \"batch:rows;hidden:cols\"`");
+  if (std::string problem = rules_problem(layouts.asked.rules); !problem.empty()) {
+    option_error(report, DiagKind::kBadArgument, std::move(problem));
     return;
   }
+  const Pairs pairs = parse_pairs(layouts.asked.rules).pairs;
   if (pairs.empty() && layouts.meshes.empty()) {
     return;  // no rules on one rank
   }
@@ -196,6 +191,22 @@ AxisSizes parse_axis_sizes(std::string_view text) {
     result.axes.push_back({.name = name, .size = number});
   }
   return result;
+}
+
+std::string mesh_problem(std::string_view text) {
+  const std::string problem = parse_axis_sizes(text).problem;
+  return problem.empty() ? ""
+                         : in_backticks("--mesh " + std::string(text)) + ": " + problem +
+                               "; axes and their sizes are written as in `--mesh "
+                               "\"rows=4,cols=2\"`";
+}
+
+std::string rules_problem(std::string_view text) {
+  const std::string problem = parse_pairs(text).problem;
+  return problem.empty() ? ""
+                         : in_backticks("--rules " + std::string(text)) + ": " + problem +
+                               "; dims and their axes are written as in `--rules "
+                               "\"batch:rows;hidden:cols\"`";
 }
 
 std::vector<std::string> axes_missing(const AxisSizes& sizes, const Mesh& mesh) {

@@ -28,6 +28,9 @@ struct AxisSizes {
   std::string problem;
 };
 [[nodiscard]] AxisSizes parse_axis_sizes(std::string_view text);
+// What is wrong with the words behind `--mesh`, and behind `--rules`; "": nothing.
+[[nodiscard]] std::string mesh_problem(std::string_view text);
+[[nodiscard]] std::string rules_problem(std::string_view text);
 // Of those that are given sizes.
 [[nodiscard]] std::vector<std::string> axes_missing(const AxisSizes& sizes, const Mesh& mesh);
 
