@@ -194,13 +194,29 @@ void warn_of_idle_mesh(std::string_view sizes, const Session& session, DiagSink&
                                    : alternatives(names) + " would do"));
 }
 
-std::optional<Diag> missing_rank(std::int64_t rank, const Mesh& mesh) {
+std::span<const Layout> not_chosen(const Session& session) {
+  return session.layout() == nullptr ? session.layouts() : std::span<const Layout>();
+}
+
+std::optional<Diag> missing_rank(std::int64_t rank, const Mesh& mesh,
+                                 std::span<const Layout> others) {
   if (rank < mesh.ranks()) {
     return std::nullopt;
   }
+  std::vector<std::string> with_it;
+  for (const Layout& other : others) {
+    if (rank < other.mesh.ranks()) {
+      with_it.push_back("`--layout " + other.name + "`");
+    }
+  }
+  std::string why = "; the ranks are 0 to " + std::to_string(mesh.ranks() - 1);
+  if (!with_it.empty()) {
+    why = ", as no layout is chosen; " + alternatives(with_it) + " has it";
+  } else if (mesh.ranks() == 1) {
+    why = "; the only one is 0";
+  }
   return Diag{.kind = DiagKind::kMeshSize,
-              .text = "there is no rank " + std::to_string(rank) + "; the ranks are 0 to " +
-                      std::to_string(mesh.ranks() - 1)};
+              .text = "there is no rank " + std::to_string(rank) + why};
 }
 
 }  // namespace mtf

@@ -32,7 +32,11 @@ using DimSizesSeen = std::map<std::string, std::set<std::int64_t>>;
 // Sizes of a mesh (`--mesh`) where no layout is in use, and no part of the program has one.
 void warn_of_idle_mesh(std::string_view sizes, const Session& session, DiagSink& diags);
 
-// What is said of a rank that the mesh does not have.
-[[nodiscard]] std::optional<Diag> missing_rank(std::int64_t rank, const Mesh& mesh);
+// Those that a program may be run under, where it is under none.
+[[nodiscard]] std::span<const Layout> not_chosen(const Session& session);
+
+// What is said of a rank that the mesh does not have. `others`: layouts that may be chosen instead.
+[[nodiscard]] std::optional<Diag> missing_rank(std::int64_t rank, const Mesh& mesh,
+                                               std::span<const Layout> others = {});
 
 }  // namespace mtf

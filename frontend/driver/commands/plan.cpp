@@ -94,7 +94,8 @@ Outcome plan_outcome(Workspace& workspace) {
   check_contracts(workspace, *program, in_use(*program), workspace.diags);
   warn_of_idle_mesh(workspace.options.mesh, program->session, workspace.diags);
   const std::vector<std::string> names = chosen_entries(workspace, program->session);
-  if (auto missing = missing_rank(workspace.options.rank, program->layout().mesh)) {
+  if (auto missing = missing_rank(workspace.options.rank, program->layout().mesh,
+                                  not_chosen(program->session))) {
     workspace.diags.add(*std::move(missing));
   } else if (!names.empty()) {
     const std::string text = workspace.options.emit ? emitted(workspace, *file, *program, names)

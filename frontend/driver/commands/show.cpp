@@ -79,7 +79,7 @@ Outcome show_outcome(Workspace& workspace) {
     return outcome_of(workspace, workspace.diags);
   }
   const Mesh mesh = program->layout().mesh;
-  if (auto missing = missing_rank(options.marked.value_or(0), mesh)) {
+  if (auto missing = missing_rank(options.marked.value_or(0), mesh, not_chosen(program->session))) {
     workspace.diags.add(*std::move(missing));
   } else if (forms.empty()) {
     workspace.diags.error(DiagKind::kUnknownName, {},
