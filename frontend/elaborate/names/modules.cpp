@@ -225,7 +225,13 @@ namespace {
 // What may have been meant by a member that a module does not have.
 Suggestion suggest_member(OpTable ops, const Module& module, const std::string& member) {
   if (find_op(ops, member) != nullptr) {
-    return {.text = "; the operation needs no module, `" + member + "(…)`", .fix = {}};
+    std::vector<std::string> longer;
+    std::ranges::copy_if(
+        module.members, std::back_inserter(longer),
+        [&member](const std::string& name) { return name.starts_with(member + "_"); });
+    return {.text = "; the operation `" + member + "(…)` needs no module" +
+                    (longer.empty() ? "" : ", and this one has " + quoted_list(longer)),
+            .fix = {}};
   }
   for (const auto& [import, imported] : module.imports) {
     if (name_of(*import).text == member) {
