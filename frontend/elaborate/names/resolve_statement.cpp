@@ -4,7 +4,6 @@
 
 #include "frontend/elaborate/names/modules.h"
 #include "frontend/elaborate/names/resolver.h"
-#include "frontend/parse/parse.h"
 
 namespace mtf::host {
 
@@ -210,15 +209,22 @@ void warn_of_comparison(Reporter& report, const ast::Expr& value) {
   }
 }
 
+// What a name at the start of a statement may have been meant to be: `break`, `return -x`,
+// `print(x)`.
+std::vector<std::string> words_meant(bool stands_alone) {
+  return stands_alone ? std::vector<std::string>{"break", "continue", "return"}
+                      : std::vector<std::string>{"assert", "if",     "minimize",
+                                                 "print",  "return", "while"};
+}
+
 }  // namespace
 
-// The first name may have been meant to be a word of a statement: `break`, `return -x`, `print(x)`.
 void Resolver::visit(const ast::Evaluate& evaluate, SourceSpan /*span*/) {
   const ast::Expr& first = first_of(evaluate.value);
   const ast::NameRef* name = ast::as_name(first);
   const bool is_unknown = name != nullptr && !is_known(name->text);
   if (is_unknown) {
-    name_ref(name->text, first.span, statement_words());
+    name_ref(name->text, first.span, words_meant(&first == &evaluate.value));
   }
   if (!is_unknown || &first != &evaluate.value) {
     expr(evaluate.value);
