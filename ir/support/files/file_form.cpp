@@ -1,5 +1,6 @@
 #include "ir/support/files/file_form.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string_view>
@@ -29,6 +30,11 @@ constexpr std::array kForms = {
                  "reads them"},
 };
 
+std::string_view text_in(std::span<const std::byte> bytes) {
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): any object may be read as chars
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
 std::uint8_t byte_at(std::string_view start, std::size_t i) {
   return static_cast<std::uint8_t>(start[i]);
 }
@@ -55,8 +61,7 @@ std::string idx_form(std::string_view start) {
 }  // namespace
 
 std::string form_of(std::span<const std::byte> start) {
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): any object may be read as chars
-  const std::string_view text(reinterpret_cast<const char*>(start.data()), start.size());
+  const std::string_view text = text_in(start);
   if (is_safetensors(text)) {
     return "is a checkpoint, which `restore` reads";
   }
@@ -66,6 +71,18 @@ std::string form_of(std::span<const std::byte> start) {
     }
   }
   return idx_form(text);
+}
+
+std::string no_text(std::span<const std::byte> start) {
+  if (std::string form = form_of(start.first(std::min(start.size(), kFormBytes))); !form.empty()) {
+    return form;
+  }
+  const std::string_view text = text_in(start.first(std::min(start.size(), kTextBytes)));
+  if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) {
+    return "is text in UTF-16; mtf reads and writes text in UTF-8";
+  }
+  const std::size_t zero = text.find('\0');
+  return zero == std::string_view::npos ? "" : "is no text: byte " + std::to_string(zero) + " is 0";
 }
 
 }  // namespace mtf

@@ -121,18 +121,8 @@ std::string separator_text(char separator) {
 
 // "" or what a file is that is no table of lines.
 std::string other_file(std::string_view text) {
-  constexpr std::size_t kLookedAt = 4096;
-  const std::string_view begin = text.substr(0, kLookedAt);
-  if (std::string form =
-          form_of(std::as_bytes(std::span(begin)).first(std::min(begin.size(), kFormBytes)));
-      !form.empty()) {
-    return form;
-  }
-  if (begin.starts_with("\xFF\xFE") || begin.starts_with("\xFE\xFF")) {
-    return "is text in UTF-16; a table is read from one in UTF-8";
-  }
-  if (const std::size_t zero = begin.find('\0'); zero != std::string_view::npos) {
-    return "is no text: byte " + std::to_string(zero) + " is 0";
+  if (std::string other = no_text(std::as_bytes(std::span(text))); !other.empty()) {
+    return other;
   }
   const std::size_t ends = trimmed(text).find('\r');
   return ends != std::string_view::npos && text.find('\n') == std::string_view::npos

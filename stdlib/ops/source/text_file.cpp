@@ -1,9 +1,11 @@
 // read_bytes, read_csv and append: plain files as tensors, and lines into them.
 
+#include <algorithm>
 #include <array>
 
 #include "ir/kernel.h"
 #include "ir/support/file.h"
+#include "ir/support/files/file_form.h"
 #include "ir/support/files/mapped_file.h"
 #include "ir/support/number.h"
 #include "runtime/kernels/strided.h"
@@ -204,23 +206,45 @@ void csv_kernel(const KernelCall& call) {
 
 // ---- append ----------------------------------------------------------------------------------
 
-std::optional<TensorType> append_type(OpCall& call, DiagSink& diags) {
-  if (!text_arg(call.args, "path").empty()) {
-    return TensorType{};
-  }
-  diags.error(DiagKind::kBadArgument, call.span, "`append` to a file without a name");
-  return std::nullopt;
+// "" or what is there that a line would damage.
+std::string no_text_there(const std::string& path) {
+  const PlainFile file(path);
+  std::array<std::byte, kTextBytes> begin{};
+  const auto bytes = std::min<std::int64_t>(file.size(), kTextBytes);
+  const std::span<std::byte> start = std::span(begin).first(static_cast<std::size_t>(bytes));
+  const std::string other = file.read(0, start) ? no_text(start) : "";
+  return other.empty() ? "" : "it " + other;
 }
 
+std::string cannot_append(const std::string& path, const std::string& problem) {
+  return "nothing can be appended to " + in_backticks(path) + ": " + problem;
+}
+
+std::optional<TensorType> append_type(OpCall& call, DiagSink& diags) {
+  const std::string path = text_arg(call.args, "path");
+  if (path.empty()) {
+    diags.error(DiagKind::kBadArgument, call.span, "`append` to a file without a name");
+    return std::nullopt;
+  }
+  if (const std::string other = no_text_there(path); !other.empty()) {
+    diags.error(DiagKind::kFile, call.span, cannot_append(path, other));
+    return std::nullopt;
+  }
+  return TensorType{};
+}
+
+// What is there may have been written since the program was checked.
 void append_kernel(const KernelCall& call) {
   if (!call.host.first_rank()) {
     return;
   }
   const std::string path = text_arg(call.call.args, "path");
-  const std::string problem = append_line(path, text_arg(call.call.args, "line"));
+  std::string problem = no_text_there(path);
+  if (problem.empty()) {
+    problem = append_line(path, text_arg(call.call.args, "line"));
+  }
   if (!problem.empty()) {
-    call.host.fail(DiagKind::kFile,
-                   "nothing can be appended to " + in_backticks(path) + ": " + problem);
+    call.host.fail(DiagKind::kFile, cannot_append(path, problem));
   }
 }
 
@@ -282,7 +306,9 @@ print read_text("read_csv_example.csv")
 
 const OpDef kAppend{
     .name = "append",
-    .summary = "a line at the end of a text file, which is made if it is not there",
+    .summary =
+        "a line at the end of a text file, which is made if it is not there; another file is "
+        "refused",
     .family = "files",
     .params = {{.name = "path", .kind = ParamKind::kText, .help = "the file"},
                {.name = "line", .kind = ParamKind::kText, .help = "the line, without its end"}},

@@ -36,5 +36,18 @@ TEST_CASE("of what begins otherwise nothing is said") {
   }
 }
 
+TEST_CASE("what is no text in UTF-8 is told, and text is not") {
+  using std::string_view_literals::operator""sv;
+  const auto of = [](std::string_view start) { return no_text(std::as_bytes(std::span(start))); };
+  CHECK(of("\x93NUMPY\x01\0\x76"sv) == "is a .npy file, which `load` reads");
+  CHECK(of("\x40\0\0\0\0\0\0\0{\"w\""sv) == "is a checkpoint, which `restore` reads");
+  CHECK(of("\xFF\xFE\x31\0"sv) == "is text in UTF-16; mtf reads and writes text in UTF-8");
+  CHECK(of("one\0two\0"sv) == "is no text: byte 3 is 0");
+  for (const std::string_view start :
+       {""sv, "step, loss\n"sv, "\xEF\xBB\xBF\x61"sv, "\xC3\xA4"sv}) {
+    CHECK(of(start).empty());
+  }
+}
+
 }  // namespace
 }  // namespace mtf
