@@ -2,6 +2,7 @@
 """`mtf repl` from a pipe: where it stops, what it keeps, and that what it saves is the same program."""
 
 import json
+import os
 import pathlib
 import re
 import resource
@@ -37,6 +38,30 @@ def pipe():
           (0, "2\na : list = [1, 2]\n", ""))
     check("else on the next line", repl("if 1 > 2 { print 1 }\nelse { print 2 }\n1\n"),
           (0, "2\n1\n", ""))
+
+
+def script_behind_program():
+    """A program is loaded before the script, in whichever order they are named."""
+    with tempfile.TemporaryDirectory() as folder:
+        pathlib.Path(folder, "p.mtf").write_text("let a = 20\n", encoding="utf-8")
+        pathlib.Path(folder, "s.txt").write_text("a + 1\n", encoding="utf-8")
+        told = (0, "mtf> a + 1\n21\n", "")
+        check("program, script", repl("", "p.mtf", "--script", "s.txt", folder=folder), told)
+        check("script, program", repl("", "--script", "s.txt", "p.mtf", folder=folder), told)
+        status, output, _ = repl("", "none.mtf", "--script", "s.txt", folder=folder)
+        check("no program", (status, output),
+              (1, "error: `none.mtf` cannot be read: there is no such file [file]\n"))
+
+
+def unreadable():
+    """What cannot be read is no empty session."""
+    check("a folder as a script", repl("", "--script", "."),
+          (1, "error: `.` cannot be read: Is a directory [file]\n", ""))
+    folder = os.open(".", os.O_RDONLY)
+    done = subprocess.run([MTF, "repl"], stdin=folder, text=True, capture_output=True, timeout=120)
+    os.close(folder)
+    check("a folder as standard input", (done.returncode, done.stdout, done.stderr),
+          (1, "", "error: `stdin` cannot be read: Is a directory [file]\n"))
 
 
 def taken_back():

@@ -2,8 +2,10 @@
 
 #include "frontend/driver/repl/repl.h"
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <iostream>
 #include <unistd.h>
@@ -47,7 +49,12 @@ void echo(const Chunk& chunk) {
   show_answer(text);
 }
 
-// False: a mistake. A transcript goes on after one, as a person does.
+// Before its end; for `std::cin`, stdio knows.
+bool has_failed(const std::istream& stream) {
+  return stream.bad() || (&stream == &std::cin && std::ferror(stdin) != 0);
+}
+
+// False: a mistake, or what cannot be read. A transcript goes on after a mistake, as a person does.
 bool read_lines(Repl& repl, std::istream& stream, const std::string& name, bool is_transcript) {
   Reader reader(/*by_hand=*/false);
   bool is_right = true;
@@ -64,6 +71,10 @@ bool read_lines(Repl& repl, std::istream& stream, const std::string& name, bool 
         return is_right;
       }
     }
+  }
+  if (const int problem = errno; has_failed(stream)) {
+    return repl.refuse(DiagKind::kFile,
+                       in_backticks(name) + " cannot be read: " + std::strerror(problem));
   }
   if (std::optional<Chunk> last = reader.rest()) {
     take(*std::move(last));
@@ -136,11 +147,16 @@ void talk(Repl& repl) {
   }
 }
 
-// The file, then what is typed or comes by standard input; whether all of it went well.
-bool hold_session(Repl& repl, const std::string& file) {
+// The file, then the script, or what is typed or comes by standard input; whether all of it went
+// well.
+bool hold_session(Repl& repl, const Options& options) {
   repl.set_quiet(true);
-  const bool is_read = file.empty() || read_file(repl, file, /*is_transcript=*/false);
+  const bool is_read =
+      options.file.empty() || read_file(repl, options.file, /*is_transcript=*/false);
   repl.set_quiet(false);
+  if (!options.script.empty()) {
+    return is_read && (repl.is_over() || read_file(repl, options.script, /*is_transcript=*/true));
+  }
   if (isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1) {
     read_settings(repl);
     std::fputs("mtf; `:help` lists commands, Ctrl-D ends\n", stdout);
@@ -173,9 +189,7 @@ int repl_command(const Options& options) {
   Repl repl(options, {.answer = show_answer,
                       .mistake = options.script.empty() ? show_mistake : show_answer});
   repl.set_color(options.script.empty() ? color_mode(options) : ColorMode::kPlain);
-  const bool is_right = options.script.empty()
-                            ? hold_session(repl, options.file)
-                            : read_file(repl, options.script, /*is_transcript=*/true);
+  const bool is_right = hold_session(repl, options);
   const int failure = repl.interrupted() == 0 ? kProgramError : repl.interrupted();
   Outcome outcome{.status = is_right ? kDone : failure, .message = {}};
   flush_output(outcome);
