@@ -8,14 +8,11 @@
 #include <cstring>
 #include <deque>
 
-#include "frontend/driver/devices/memory_check.h"
 #include "frontend/driver/devices/mover.h"
 #include "frontend/driver/devices/restored.h"
 #include "frontend/driver/mesh_size.h"
 #include "ir/builder.h"
 #include "lowering/lower.h"
-#include "runtime/execute/files/file_output.h"
-#include "runtime/ranks/mpi/launch.h"
 
 namespace mtf {
 
@@ -25,6 +22,11 @@ namespace {
 std::string step_text(std::string_view entry, std::int64_t call) {
   return "step " + std::to_string(call - 1) + " (call " + std::to_string(call) + " of `" +
          std::string(entry) + "`)";
+}
+
+std::string what_runs(RunKind kind, const std::string& name) {
+  const bool has_name = kind == RunKind::kEntry || kind == RunKind::kInitialise;
+  return has_name ? "`" + name + "`" : "this statement";
 }
 
 // A loss that is no number was one some steps before: which step it is, is what helps.
@@ -128,7 +130,7 @@ std::optional<std::vector<TensorHandle>> ExecuteDevice::run(const Unit& unit,
     if (options_.observe_result) {
       options_.observe_result(unit, unit.program.outputs[i], whole(output));
     }
-    handles.push_back(std::make_shared<Held>(std::move(output)));
+    handles.push_back(std::make_shared<Held>(std::move(output), in_handles_));
   }
   return handles;
 }
@@ -137,7 +139,7 @@ std::optional<std::vector<RankTensor>> ExecuteDevice::run_in_layouts(
     Compiled& compiled, const Unit& unit, std::span<const TensorHandle> arguments,
     DiagSink& diags) {
   std::vector<const RankTensor*> inputs;
-  std::deque<RankTensor> elsewhere;  // what was somewhere else
+  std::deque<Held> elsewhere;  // what was somewhere else
   const SpmdProgram& program = compiled.program;
   std::size_t next = 0;
   for (std::size_t i = 0; i < program.inputs.size(); ++i) {
@@ -156,8 +158,10 @@ std::optional<std::vector<RankTensor>> ExecuteDevice::run_in_layouts(
     if (!there) {
       return std::nullopt;
     }
-    elsewhere.push_back(*std::move(there));
-    inputs.push_back(&elsewhere.back());
+    inputs.push_back(&elsewhere.emplace_back(*std::move(there), in_handles_).tensor);
+  }
+  if (!still_fits_memory(compiled, inputs, diags)) {
+    return std::nullopt;
   }
   keep(program);
   std::vector<RankTensor*> updated;
@@ -184,6 +188,9 @@ std::optional<RankTensor> ExecuteDevice::moved(const RankTensor& tensor, const V
     mover = prepared(*std::move(lowered), RunKind::kMove, "");
   }
   const RankTensor* input = &tensor;
+  if (!still_fits_memory(*mover, {&input, 1}, diags)) {
+    return std::nullopt;
+  }
   std::optional<std::vector<RankTensor>> outputs = execute(*mover, "", {&input, 1}, {}, diags);
   return outputs ? std::optional(std::move(outputs->front())) : std::nullopt;
 }
@@ -194,8 +201,8 @@ std::unique_ptr<ExecuteDevice::Compiled> ExecuteDevice::compile(
   return timed(HostWork::kPlan, [&]() -> std::unique_ptr<Compiled> {
     std::optional<SpmdProgram> lowered = lower_simplified(program, layout_, options_.ops, diags,
                                                           {.exact = options_.exact, .held = &held});
-    const std::string what = kind == RunKind::kStatement ? "this statement" : "`" + name + "`";
-    if (!lowered || !fits_memory(*lowered, what, arguments, diags)) {
+    if (!lowered ||
+        !fits_memory(*lowered, what_runs(kind, name), inputs_of(*lowered, arguments), diags)) {
       return nullptr;
     }
     if (options_.lowered) {
@@ -207,7 +214,7 @@ std::unique_ptr<ExecuteDevice::Compiled> ExecuteDevice::compile(
 
 std::unique_ptr<ExecuteDevice::Compiled> ExecuteDevice::prepared(SpmdProgram program, RunKind kind,
                                                                  const std::string& name) {
-  auto compiled = std::make_unique<Compiled>(std::move(program));
+  auto compiled = std::make_unique<Compiled>(std::move(program), what_runs(kind, name));
   compiled->executable = executor_->prepare(compiled->program);
   if (options_.timeline != nullptr) {
     compiled->timed = options_.timeline->add(kind, name, compiled->program);
@@ -215,49 +222,11 @@ std::unique_ptr<ExecuteDevice::Compiled> ExecuteDevice::prepared(SpmdProgram pro
   return compiled;
 }
 
-// All ranks decide alike, though each sees its own machine's memory.
-bool ExecuteDevice::fits_memory(const SpmdProgram& program, std::string_view what,
-                                std::span<const TensorHandle> arguments, DiagSink& diags) {
-  const std::optional<Launch> launch = launched();
-  const bool alone = simulated_ != nullptr;
-  const std::int64_t processes = alone || !launch ? 1 : launch->ranks_here;
-  const auto here = static_cast<std::int64_t>(communicator_->local_ranks().size()) * processes;
-  const auto limit = static_cast<std::int64_t>(options_.max_memory) << 20;
-  const std::optional<std::int64_t> left = limit > 0 ? limit : available_memory();
-  std::optional<Diag> shortage;
-  if (left) {
-    const std::int64_t ours = limit > 0 ? 0 : executor_->pool().live_bytes() * processes;
-    const std::int64_t in_files = file_bytes(program, arguments) * here;
-    shortage = memory_shortage(program, what, here, *left + ours, in_files, limit > 0);
-  }
-  if (!communicator_->any(shortage.has_value())) {
-    return true;
-  }
-  diags.add(shortage ? *std::move(shortage)
-                     : Diag{.kind = DiagKind::kMemory,
-                            .text = std::string(what) +
-                                    " needs more memory than another rank's machine has"});
-  return false;
-}
-
-std::int64_t ExecuteDevice::file_bytes(const SpmdProgram& program,
-                                       std::span<const TensorHandle> arguments) {
-  const RankTensor none;
-  std::vector<const RankTensor*> inputs;
-  std::size_t next = 0;
-  for (std::size_t i = 0; i < program.inputs.size(); ++i) {
-    const bool is_variable = program.source.inputs[i].is_variable();
-    const RankTensor& tensor =
-        is_variable ? none : static_cast<const Held&>(*arguments[next++]).tensor;
-    inputs.push_back(tensor.layout == program.at(program.inputs[i]).layout ? &tensor : &none);
-  }
-  return bytes_in_files(program, inputs);
-}
-
 bool ExecuteDevice::initialise(const HeldLayouts& wanted, DiagSink& diags) {
   if (declared_.empty()) {
     return true;
   }
+  room_ = 0;
   const std::vector<Variable> declared = std::exchange(declared_, {});
   for (const Restored& restored : restored_) {
     if (!compare(restored.request, *restored.file, declared, diags)) {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "frontend/driver/devices/holding_device.h"
+#include "frontend/driver/devices/memory/memory_check.h"
 #include "frontend/report/run/counts.h"
 #include "frontend/report/run/timeline.h"
 #include "ir/host_tensor.h"
@@ -134,9 +135,11 @@ class ExecuteDevice final : public HoldingDevice {
 
  private:
   struct Compiled {
-    explicit Compiled(SpmdProgram lowered) : program(std::move(lowered)) {}
+    Compiled(SpmdProgram lowered, std::string named);
 
     SpmdProgram program;
+    std::string what;                   // as errors call it
+    std::int64_t beside_variables = 0;  // bytes that a rank needs at the peak
     std::optional<Executable> executable;
     std::int64_t runs = 0;
     std::size_t timed = 0;             // in the timeline, if there is one
@@ -144,9 +147,17 @@ class ExecuteDevice final : public HoldingDevice {
     std::unique_ptr<ReadAhead> ahead;  // null: nothing of it can be read ahead
   };
   struct Held final : DeviceTensor {
-    explicit Held(RankTensor held) : DeviceTensor(held.type), tensor(std::move(held)) {}
+    Held(RankTensor held, std::int64_t& in_handles);
+    ~Held() override;
+    Held(const Held&) = delete;
+    Held& operator=(const Held&) = delete;
+    Held(Held&&) = delete;
+    Held& operator=(Held&&) = delete;
 
     RankTensor tensor;
+
+   private:
+    std::int64_t& in_handles_;  // counted in
   };
   // What is restored, for variables that are still to come.
   struct Restored {
@@ -168,11 +179,19 @@ class ExecuteDevice final : public HoldingDevice {
                                     const HeldLayouts& held, DiagSink& diags,
                                     std::span<const TensorHandle> arguments = {});
   std::unique_ptr<Compiled> prepared(SpmdProgram program, RunKind kind, const std::string& name);
+  // Beside what else is held. Collective.
   bool fits_memory(const SpmdProgram& program, std::string_view what,
-                   std::span<const TensorHandle> arguments, DiagSink& diags);
-  // Of what one rank holds when the program runs, the bytes that are pages of files.
-  [[nodiscard]] static std::int64_t file_bytes(const SpmdProgram& program,
-                                               std::span<const TensorHandle> arguments);
+                   std::span<const RankTensor* const> inputs, DiagSink& diags);
+  // Before each run. Collective only where more is held than when it was asked last.
+  bool still_fits_memory(const Compiled& compiled, std::span<const RankTensor* const> inputs,
+                         DiagSink& diags);
+  // Of this machine.
+  [[nodiscard]] std::optional<Diag> shortage(const SpmdProgram& program, MemoryNeed need) const;
+  // As far as they are there, in their layouts.
+  [[nodiscard]] std::vector<const RankTensor*> inputs_of(
+      const SpmdProgram& program, std::span<const TensorHandle> arguments) const;
+  // Of one rank: variables, and what there are handles of.
+  [[nodiscard]] std::int64_t held_bytes() const;
   // The variables declared since, where they are wanted.
   bool initialise(const HeldLayouts& wanted, DiagSink& diags);
   std::optional<RankTensor> initial_value(const Variable& variable, const HeldLayouts& wanted,
@@ -237,6 +256,8 @@ class ExecuteDevice final : public HoldingDevice {
   Layout layout_;
   std::unique_ptr<Communicator> simulated_;
   std::unique_ptr<Executor> executor_;
+  std::int64_t in_handles_ = 0;  // bytes of tensors that there are handles of, on one rank
+  std::int64_t room_ = 0;  // bytes that these and a run may take unasked, with variables as now
   std::unique_ptr<AheadThread> ahead_;  // null as long as nothing was read ahead
   std::unordered_map<const Unit*, std::unique_ptr<Compiled>> compiled_;
   std::vector<Variable> declared_;  // not initialised yet

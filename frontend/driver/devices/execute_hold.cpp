@@ -60,10 +60,11 @@ void ExecuteDevice::take_over(const HeldState& state) {
 }
 
 TensorHandle ExecuteDevice::hold(const HeldTensor& tensor) {
-  return std::make_shared<Held>(made(*executor_, layout_.mesh, tensor));
+  return std::make_shared<Held>(made(*executor_, layout_.mesh, tensor), in_handles_);
 }
 
 void ExecuteDevice::hold_variable(const std::string& path, const HeldTensor& tensor) {
+  room_ = 0;
   held_.insert_or_assign(path, tensor.layout);
   variables_.insert_or_assign(path, made(*executor_, layout_.mesh, tensor));
 }

@@ -38,6 +38,7 @@ void ExecuteDevice::keep_old(const std::string& path) {
 
 void ExecuteDevice::undo() {
   std::optional<Undo> undo = std::exchange(undo_, std::nullopt);
+  room_ = 0;
   declared_ = std::move(undo->declared);
   held_ = std::move(undo->held);
   std::erase_if(variables_, [this](const auto& entry) { return !held_.contains(entry.first); });
@@ -65,6 +66,7 @@ bool ExecuteDevice::switch_to(const Layout& layout, const HeldLayouts& wanted, D
     held_.insert_or_assign(path, tensor.layout);
     variables_.insert_or_assign(path, std::move(tensor));
   }
+  room_ = 0;
   undo_.reset();
   forget_compiled();
   layout_ = layout;

@@ -4,7 +4,7 @@
 #include <thread>
 #include <unistd.h>
 
-#include "frontend/driver/devices/memory_check.h"
+#include "frontend/driver/devices/memory/memory_check.h"
 #include "frontend/driver/doctor/finding.h"
 #include "frontend/driver/launch/cores.h"
 #include "frontend/report/quantity.h"

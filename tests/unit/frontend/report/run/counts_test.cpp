@@ -6,7 +6,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "frontend/driver/devices/memory_check.h"
+#include "frontend/driver/devices/memory/memory_check.h"
 #include "frontend/driver/launch/cores.h"
 #include "frontend/driver/launch/line.h"
 #include "frontend/report/json.h"
@@ -159,8 +159,11 @@ TEST_CASE("a program that does not fit names its largest tensor") {
                             .origin = {0},
                             .name = "h",
                             .home = Home::kArena});
-  CHECK_FALSE(memory_shortage(program, "`step`", 2, std::int64_t{4} << 30));
-  const std::optional<Diag> shortage = memory_shortage(program, "`step`", 4, std::int64_t{4} << 30);
+  constexpr std::int64_t kGiB = std::int64_t{1} << 30;
+  MemoryNeed need{.what = "`step`", .ranks = 2, .available = 4 * kGiB};
+  CHECK_FALSE(memory_shortage(program, need));
+  need.ranks = 4;
+  const std::optional<Diag> shortage = memory_shortage(program, need);
   REQUIRE(shortage);
   CHECK(shortage->text ==
         "`step` needs 4.0 GiB of memory, 1.0 GiB for each of 4 ranks on this machine, and 4.0 GiB "
@@ -168,6 +171,12 @@ TEST_CASE("a program that does not fit names its largest tensor") {
   REQUIRE(shortage->notes.size() == 1);
   CHECK(shortage->notes[0].text ==
         "the largest tensor is `h` f32[io 1048576], 4.0 MiB on each rank");
+  need = {.what = "`step`", .held = 3 * kGiB, .available = 4 * kGiB, .is_asked = true};
+  CHECK_FALSE(memory_shortage(program, need));
+  need.held += 1;
+  CHECK(memory_shortage(program, need)->text ==
+        "`step` needs 1.0 GiB of memory, beside 3.0 GiB that other values hold, and "
+        "`--max-memory` allows 4.0 GiB");
 }
 
 }  // namespace mtf

@@ -1,6 +1,6 @@
 // The predicted peak is what the plan says; nine tenths of what is available may be used.
 
-#include "frontend/driver/devices/memory_check.h"
+#include "frontend/driver/devices/memory/memory_check.h"
 
 #include <algorithm>
 #include <fstream>
@@ -53,23 +53,25 @@ std::optional<std::int64_t> available_memory() {
   return machine ? machine : group;
 }
 
-std::optional<Diag> memory_shortage(const SpmdProgram& program, std::string_view what,
-                                    std::int64_t ranks, std::int64_t available,
-                                    std::int64_t in_files, bool is_asked) {
+std::optional<Diag> memory_shortage(const SpmdProgram& program, const MemoryNeed& need) {
   const std::int64_t peak = program.totals.peak_bytes;
-  const std::int64_t needed = saturating_product(peak, ranks) - in_files;
-  if (needed <= (is_asked ? available : available / 10 * 9)) {
+  const std::int64_t needed = saturating_product(peak, need.ranks) - need.in_files;
+  const std::int64_t held = saturating_product(need.held, need.ranks);
+  const std::int64_t most = need.is_asked ? need.available : need.available / 10 * 9;
+  if (needed <= most - held) {
     return std::nullopt;
   }
   const auto largest = std::ranges::max_element(program.values, {}, [](const SpmdValue& value) {
     return value.home == Home::kNone ? 0 : value.held_bytes();
   });
-  std::string text = std::string(what) + " needs " + bytes_text(needed) + " of memory";
-  text += ranks > 1 ? ", " + bytes_text(peak) + " for each of " + std::to_string(ranks) +
-                          " ranks on this machine"
-                    : "";
-  const std::string most = bytes_text(std::max(available, std::int64_t{0}));
-  text += is_asked ? ", and `--max-memory` allows " + most : ", and " + most + " are available";
+  std::string text = std::string(need.what) + " needs " + bytes_text(needed) + " of memory";
+  text += need.ranks > 1 ? ", " + bytes_text(peak) + " for each of " + std::to_string(need.ranks) +
+                               " ranks on this machine"
+                         : "";
+  text += held > 0 ? ", beside " + bytes_text(held) + " that other values hold" : "";
+  const std::string there = bytes_text(std::max(need.available, std::int64_t{0}));
+  text +=
+      need.is_asked ? ", and `--max-memory` allows " + there : ", and " + there + " are available";
   Diag diag{.kind = DiagKind::kMemory, .text = std::move(text)};
   if (largest != program.values.end()) {
     diag.span = program.source.at(largest->origin).span;
