@@ -88,7 +88,7 @@ void hand_on(int signal) {
 void hand_on_signals(pid_t child) {
   mpirun = child;
   prepare_to_say_what_follows();
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1}) {
     struct sigaction action = {};
     if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_DFL) {
       action.sa_handler = hand_on;

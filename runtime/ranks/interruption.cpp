@@ -104,7 +104,7 @@ void say_what_follows(int signal) {
 void note_interruptions(bool in_session) {
   a_session = in_session ? 1 : 0;
   prepare_to_say_what_follows();
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1}) {
     struct sigaction action = {};
     if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_DFL) {
       action.sa_handler = note;

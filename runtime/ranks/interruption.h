@@ -13,8 +13,8 @@
 
 namespace mtf {
 
-// From now on the first SIGINT, SIGTERM, SIGHUP or SIGUSR1 of this process is noted only; a second
-// one ends it, unless it is SIGUSR1. What the process was started to ignore stays ignored.
+// From now on the first SIGINT, SIGTERM, SIGHUP, SIGQUIT or SIGUSR1 of this process is only noted;
+// a second ends it, unless it is SIGUSR1. What the process was started to ignore stays ignored.
 // (SIGUSR1: mpirun hands it on to its ranks, which may have it already where a batch system sends
 // it to all processes, and leaves them all the time they need. Itself interrupted, it gives them a
 // second.) `in_session`: it ends more than the step, and a terminal is told so.

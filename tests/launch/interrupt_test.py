@@ -157,15 +157,15 @@ def check_verify(folder):
     """The folder for its checkpoints goes with it, from the host and from a loop of the device."""
     temporary = pathlib.Path(folder, "temporary")
     temporary.mkdir()
-    for text in (BUSY, LONG):
+    for text, number in (BUSY, signal.SIGINT), (LONG, signal.SIGINT), (LONG, signal.SIGQUIT):
         pathlib.Path(folder, "case.mtf").write_text(text, encoding="utf-8")
         with subprocess.Popen([MTF, "verify", "case.mtf"], cwd=folder, text=True, stderr=subprocess.PIPE,
                               env=dict(os.environ, TMPDIR=str(temporary))) as process:
             while not any(temporary.iterdir()) and process.poll() is None:
                 time.sleep(0.01)
-            process.send_signal(signal.SIGINT)
+            process.send_signal(number)
             messages = process.communicate(timeout=300)[1]
-        if process.returncode != 130 or messages != "mtf: interrupted\n" or any(temporary.iterdir()):
+        if process.returncode != 128 + number or messages != "mtf: interrupted\n" or any(temporary.iterdir()):
             fail(["verify"], f"status {process.returncode}, {list(temporary.iterdir())}", messages)
 
 
@@ -194,6 +194,44 @@ def check_put_back(folder):
         fail(["verify"], f"status {done.returncode}", done.stderr)
 
 
+def check_killed_verify(folder):
+    """What it cannot put back, `mtf doctor` does, and the next `mtf verify` refuses to take it as it is."""
+    temporary = pathlib.Path(folder, "killed")
+    temporary.mkdir()
+    environment = dict(os.environ, TMPDIR=str(temporary), OMPI_ALLOW_RUN_AS_ROOT="1",
+                       OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+
+    def mtf(*words):
+        return subprocess.run([MTF, *words], cwd=folder, capture_output=True, text=True, check=False,
+                              env=environment)
+
+    log, array, new = (pathlib.Path(folder, name) for name in ("log.csv", "array.npy", "new.npy"))
+    pathlib.Path(folder, "case.mtf").write_text('write("array.npy", ones([n: 4]))\n', encoding="utf-8")
+    mtf("run", "case.mtf")
+    log.write_text("before\n", encoding="utf-8")
+    before = array.read_bytes()
+    program = 'write("array.npy", zeros([n: 5]))\nwrite("new.npy", ones([]))\nappend("log.csv", "line")\n'
+    pathlib.Path(folder, "case.mtf").write_text(LONG.replace("print count(1)\n", program), encoding="utf-8")
+    with subprocess.Popen([MTF, "verify", "case.mtf"], cwd=folder, env=environment) as process:
+        while log.read_text(encoding="utf-8") == "before\n" and process.poll() is None:
+            time.sleep(0.01)
+        if "that was killed left it" in mtf("doctor").stdout:
+            fail(["doctor"], "takes a run that goes on for one that was killed", "")
+        process.kill()
+    written = array.read_bytes()
+    said = mtf("doctor").stdout
+    if f"`{array}` is as a `mtf verify` that was killed left it" not in said or "fix: mtf doctor --clean" not in said:
+        fail(["doctor"], "says nothing of files that are to be put back", said)
+    refused = mtf("verify", "case.mtf")
+    if refused.returncode != 1 or "`mtf doctor --clean` puts back what was there before" not in refused.stderr:
+        fail(["verify"], f"status {refused.returncode}", refused.stderr)
+    cleaned = mtf("doctor", "--clean").stdout
+    if array.read_bytes() != before or log.read_text(encoding="utf-8") != "before\n" or new.exists():
+        fail(["doctor", "--clean"], "does not put all back", cleaned)
+    if pathlib.Path(folder, "array.npy~").read_bytes() != written or any(temporary.iterdir()):
+        fail(["doctor", "--clean"], f"{list(temporary.iterdir())}", cleaned)
+
+
 def main():
     run = ["run", "--layout", "both", *REPORTS]
     with tempfile.TemporaryDirectory() as folder:
@@ -213,6 +251,7 @@ def main():
         check_long_run(folder, [MTF, "run", "--layout", "rows", "-n", "2"])
         check_verify(folder)
         check_put_back(folder)
+        check_killed_verify(folder)
         check_impatient(folder, [MTF, "run", "-n", "1"], 130)
 
 

@@ -136,7 +136,8 @@ constexpr std::array kOptions = std::to_array<OptionDef>({
     {"--stdin", "", "", "read standard input and write to standard output, as `-` does",
      bit(Command::kFmt), add_input},
     {"--clean", "", "",
-     "remove what runs that were killed have left in shared memory and temporary files",
+     "remove what runs that were killed have left in shared memory and temporary files, and put "
+     "back files that a killed `mtf verify` could not",
      bit(Command::kDoctor), set_flag<&Options::clean>},
     {"--lint", "", "", "warn of what is legal and wasteful, too", bit(Command::kCheck),
      set_flag<&Options::lint>},

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <functional>
 #include <iterator>
 #include <limits>
@@ -15,9 +13,9 @@
 
 #include "frontend/driver/devices/checked.h"
 #include "frontend/driver/devices/contracts.h"
+#include "frontend/driver/originals/written_files.h"
 #include "frontend/driver/search/automatic.h"
 #include "frontend/parse/parse.h"
-#include "ir/support/file.h"
 #include "ir/support/number.h"
 #include "ir/support/stop.h"
 #include "stdlib/ops/source/npy.h"
@@ -163,126 +161,6 @@ void note_files(const Program& program, std::map<std::string, HostTensor>& files
   }
 }
 
-void require_made(const TemporaryFolder& folder) {
-  if (!folder.is_made()) {
-    throw Failure{{.kind = DiagKind::kFile,
-                   .text = "no folder can be made in " + in_backticks(folder.path())}};
-  }
-}
-
-// Files that a run writes, or adds lines to. Each is put back as it was, so that every layout
-// begins with the same, and the user's are as they were: whatever ends the run.
-class WrittenFiles {
- public:
-  WrittenFiles() { require_made(folder_); }
-  ~WrittenFiles() {
-    DiagSink unheard;
-    restore(unheard);
-  }
-  WrittenFiles(const WrittenFiles&) = delete;
-  WrittenFiles& operator=(const WrittenFiles&) = delete;
-  WrittenFiles(WrittenFiles&&) = delete;
-  WrittenFiles& operator=(WrittenFiles&&) = delete;
-
-  // Before the program runs.
-  void note(const Program& program) {
-    for (const Value& value : program.values) {
-      const auto* path = value.args.get<std::string>("path");
-      if (value.op != nullptr && value.op->file == FileUse::kWrites && path != nullptr) {
-        note(behind_links(*path), value.operands.empty());
-      }
-    }
-  }
-
-  // Which of them cannot be put back is an error.
-  void restore(DiagSink& diags) {
-    for (const auto& [path, file] : std::exchange(files_, {})) {
-      if (const std::error_code error = put_back(path, file); error) {
-        diags.error(
-            DiagKind::kFile, {},
-            in_backticks(path) + " was written by this run and cannot be put back as it was, " +
-                (file.size ? plural(*file.size, "byte") : "not there") + ": " + error.message());
-      }
-    }
-  }
-
-  // What was added.
-  [[nodiscard]] std::vector<std::string> lines() const {
-    std::vector<std::string> lines;
-    for (const auto& [path, kept] : files_) {
-      if (!kept.gets_lines) {
-        continue;
-      }
-      std::ifstream file(path);
-      file.seekg(static_cast<std::streamoff>(kept.size.value_or(0)));
-      for (std::string line; std::getline(file, line);) {
-        lines.push_back(path + ": " + line);
-      }
-    }
-    return lines;
-  }
-
- private:
-  struct Kept {
-    std::optional<std::uintmax_t> size;  // nullopt: it was not there
-    bool gets_lines = false;
-    std::string kept_as;  // of one that is replaced, what was there
-  };
-
-  void note(const std::string& path, bool gets_lines) {
-    std::error_code error;
-    const std::uintmax_t size = std::filesystem::file_size(path, error);
-    const bool is_new = error == std::errc::no_such_file_or_directory;
-    if (files_.contains(path) || (error && !is_new)) {  // to any other the run will write nothing
-      return;
-    }
-    Kept file{.size = is_new ? std::nullopt : std::optional(size),
-              .gets_lines = gets_lines,
-              .kept_as = folder_.path() + "/" + std::to_string(files_.size())};
-    if (!is_new && !gets_lines) {
-      keep(path, file.kept_as);
-    }
-    files_.emplace(path, std::move(file));
-  }
-
-  // A file is replaced by another, so that a second name keeps it; on another disk a copy does.
-  static void keep(const std::string& path, const std::string& as) {
-    std::error_code error;
-    std::filesystem::create_hard_link(path, as, error);
-    if (error) {
-      std::filesystem::copy_file(path, as, error);
-    }
-    if (error) {
-      throw Failure{
-          {.kind = DiagKind::kFile,
-           .text = in_backticks(path) +
-                   ", which the program writes, cannot be kept as it is: " + error.message()}};
-    }
-  }
-
-  static std::error_code put_back(const std::string& path, const Kept& file) {
-    std::error_code error;
-    if (!file.size) {
-      std::filesystem::remove(path, error);
-    } else if (file.gets_lines) {
-      const bool is_longer = std::filesystem::file_size(path, error) != *file.size;
-      if (is_longer) {
-        std::filesystem::resize_file(path, *file.size, error);
-      }
-    } else {
-      std::filesystem::rename(file.kept_as, path, error);
-      if (error == std::errc::cross_device_link) {
-        std::filesystem::copy_file(file.kept_as, path,
-                                   std::filesystem::copy_options::overwrite_existing, error);
-      }
-    }
-    return error;
-  }
-
-  TemporaryFolder folder_{"mtf_verify_"};
-  std::map<std::string, Kept> files_;
-};
-
 // As they are once the run is over.
 void read_files(std::map<std::string, HostTensor>& files) {
   for (auto& [path, tensor] : files) {
@@ -305,10 +183,6 @@ void run_under(Workspace& workspace, FileId file, const VerifyRun& run, VerifyRe
                DiagSink& diags) {
   Trace trace;
   WrittenFiles written;
-  // Where its checkpoints go instead: each layout begins without those of the others, and those of
-  // the user stay.
-  const TemporaryFolder checkpoints("mtf_verify_");
-  require_made(checkpoints);
   Interruption deadline(workspace.options.deadline);
   std::mt19937_64 digits(run.draw);
   Observer observer(workspace.sources, result.endings, trace);
@@ -334,7 +208,7 @@ void run_under(Workspace& workspace, FileId file, const VerifyRun& run, VerifyRe
        .initialised = moving(run.draw, Moved::kAll, digits),
        .given = moving(run.draw, Moved::kBroken, digits),
        .interruption = &deadline,
-       .checkpoints = checkpoints.path()},
+       .checkpoints = written.checkpoints()},
       nullptr);
   std::optional<ast::File> tree = parse_program(workspace, file, diags);
   ElaborateOptions host = choosing(workspace.options, run.layout);

@@ -1,18 +1,22 @@
 // What Open MPI cannot remove where a launcher was killed by SIGKILL: the ranks' shared memory,
-// which a machine has less of ever after, and the folders of their sessions.
+// which a machine has less of ever after, and the folders of their sessions. And what `mtf verify`
+// could not put back where it was killed.
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <set>
 #include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "frontend/driver/doctor/finding.h"
+#include "frontend/driver/originals/left_originals.h"
 #include "frontend/report/quantity.h"
 #include "ir/support/number.h"
 #include "ir/support/text/parse_number.h"
@@ -30,7 +34,12 @@ constexpr std::string_view kSession = "pid.";
 struct Leftovers {
   std::vector<fs::path> segments;
   std::vector<fs::path> sessions;
-  std::int64_t bytes = 0;  // of memory
+  std::vector<LeftFolder> originals;  // of files that are to be put back
+  std::int64_t bytes = 0;             // of memory
+
+  [[nodiscard]] bool is_empty() const {
+    return segments.empty() && sessions.empty() && originals.empty();
+  }
 };
 
 std::vector<fs::path> entries_of(const fs::path& folder, std::string_view prefix) {
@@ -100,6 +109,13 @@ Leftovers find_leftovers() {
       found.sessions.push_back(path);
     }
   }
+  for (LeftFolder& folder : left_originals()) {
+    if (folder.is_listed && folder.changed.empty()) {
+      found.sessions.emplace_back(folder.path);
+    } else {
+      found.originals.push_back(std::move(folder));
+    }
+  }
   return found;
 }
 
@@ -109,18 +125,51 @@ std::string in_words(const Leftovers& found) {
          " of runs that were killed";
 }
 
+// Which file is not what it was, and where that is.
+std::vector<std::string> originals_in_words(const LeftFolder& folder) {
+  if (!folder.is_listed) {
+    return {
+        in_backticks(folder.path) +
+        " of an earlier `mtf verify` that was killed has files of yours, and does not say which"};
+  }
+  std::vector<std::string> said;
+  for (const Original& original : folder.changed) {
+    const std::string was = !original.size        ? "was not there before"
+                            : original.gets_lines ? "had " + plural(*original.size, "byte")
+                                                  : "was " + in_backticks(original.kept_as);
+    said.push_back(in_backticks(original.path) +
+                   " is as a `mtf verify` that was killed left it, and " + was);
+  }
+  return said;
+}
+
 }  // namespace
 
 Finding check_leftovers(bool clean) {
   const Leftovers found = find_leftovers();
   Finding finding{.what = "leftovers", .found = "none of runs that were killed", .fix = ""};
-  if (found.segments.empty() && found.sessions.empty()) {
+  if (found.is_empty()) {
     return finding;
   }
-  finding.found = in_words(found);
-  if (!clean) {
+  std::vector<std::string> said;
+  if (!found.segments.empty() || !found.sessions.empty()) {
+    said.push_back(in_words(found) + (clean ? ", removed" : ""));
+  }
+  bool helps = !said.empty();  // to clean
+  bool is_done = clean;
+  for (const LeftFolder& folder : found.originals) {
+    std::ranges::move(clean && folder.is_listed ? put_back(folder) : originals_in_words(folder),
+                      std::back_inserter(said));
+    helps = helps || folder.is_listed;
+    is_done = is_done && !fs::exists(folder.path);
+  }
+  finding.found = joined(said, "; ");
+  if (!is_done) {
     finding.health = Health::kWarning;
-    finding.fix = "mtf doctor --clean";
+    finding.fix =
+        helps && !clean ? "mtf doctor --clean" : "copy what you miss, then remove the folder";
+  }
+  if (!clean) {
     return finding;
   }
   std::error_code error;
@@ -130,7 +179,6 @@ Finding check_leftovers(bool clean) {
   for (const fs::path& path : found.sessions) {
     fs::remove_all(path, error);
   }
-  finding.found += ", removed";
   return finding;
 }
 

@@ -8,6 +8,7 @@
 
 #include "frontend/driver/commands.h"
 #include "frontend/driver/mesh_size.h"
+#include "frontend/driver/originals/kept_copy.h"
 #include "frontend/driver/repl/answer.h"
 #include "frontend/driver/repl/commands/commands.h"
 #include "frontend/driver/repl/repl.h"
@@ -50,21 +51,6 @@ const host::Value* member(Repl& repl, std::string_view name) {
                                      ? nullptr
                                      : (*module)->scope->own(name.substr(dot + 1));
   return binding == nullptr ? nullptr : &binding->value;
-}
-
-// Keeps a file under a name that none has yet, FILE~ or FILE~2; "" after an error.
-std::string kept_copy(const std::string& path, std::error_code& error) {
-  constexpr int kMostKept = 1000;
-  for (int number = 1; number <= kMostKept; ++number) {
-    std::string kept = path + "~" + (number == 1 ? "" : std::to_string(number));
-    if (std::filesystem::copy_file(path, kept, error)) {
-      return kept;
-    }
-    if (error != std::errc::file_exists) {
-      return "";
-    }
-  }
-  return "";
 }
 
 // Whether there is a file that holds something else than the text.
