@@ -18,7 +18,9 @@
 #include <unistd.h>
 #include <utility>
 
+#include "frontend/driver/launch/before.h"
 #include "frontend/driver/launch/cores.h"
+#include "frontend/driver/launch/limits.h"
 #include "frontend/driver/launch/line.h"
 #include "frontend/driver/launch/stuck.h"
 #include "frontend/driver/progress.h"
@@ -191,15 +193,19 @@ void complete_json(const Options& options, const std::string& last_line, int sta
   }
 }
 
-// By `errno`, of what the system did not do for them.
-int cannot_start(const Options& options) {
-  const std::string text = "the ranks cannot be started: " + std::string(std::strerror(errno));
+int cannot_start(const Options& options, const std::string& why) {
+  const std::string text = "the ranks cannot be started: " + why;
   if (options.json) {
     print_json_error(options, text, kProgramError);
   } else {
     std::fprintf(stderr, "mtf: %s\n", text.c_str());
   }
   return kProgramError;
+}
+
+// By `errno`, of what the system did not do for them.
+int cannot_start(const Options& options) {
+  return cannot_start(options, std::strerror(errno));
 }
 
 // The status of a run whose output came through here. Of output that nobody reads a process dies.
@@ -307,19 +313,29 @@ int start_ranks(const Options& options) {
   if (options.verbose) {
     std::fprintf(stderr, "mtf: %s\n", shell_line(line).c_str());
   }
-  std::FILE* input = nullptr;
+  if (const std::string why = too_many_ranks(options.ranks, limits_of_this_machine());
+      !why.empty()) {
+    return cannot_start(options, why);
+  }
+  std::optional<std::string> program;
   if (options.file == "-") {
-    const ProgramText program = read_standard_input();
-    if (program.text.empty() && !program.obstacle.empty()) {
+    ProgramText read = read_standard_input();
+    if (read.text.empty() && !read.obstacle.empty()) {
       return run_alone(options, [](Workspace& workspace) {
         static_cast<void>(read_program(workspace));  // which says why not
         return outcome_of(workspace, workspace.diags);
       });
     }
-    input = kept_input(program.text);
-    if (input == nullptr) {
-      return cannot_start(options);
+    program = std::move(read.text);
+  }
+  if (options.command == Command::kRun) {
+    if (const std::optional<int> status = end_before_ranks(options, program)) {
+      return *status;
     }
+  }
+  std::FILE* input = program ? kept_input(*program) : nullptr;
+  if (program && input == nullptr) {
+    return cannot_start(options);
   }
   return status_of_ranks(options, std::move(line), input == nullptr ? -1 : fileno(input), joined);
 }

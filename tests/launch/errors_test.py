@@ -32,6 +32,12 @@ late.mtf:4:8: error: y is 1 [assertion]
   assert close(y, 5), "y is {y}"
          ^~~~~~~~~~~
 """
+NOT_EIGHT = """\
+error: layout `all` is for 4 ranks, and 8 ranks were started; `-n 4` would do [mesh-size]
+four.mtf:1:6: note: its mesh is `line[x: 4]`
+  mesh line = [x: 4]
+       ^~~~
+"""
 
 
 def launched(ranks, mtf, words, folder):
@@ -71,6 +77,13 @@ def main():
         check(launched(4, mtf, ["run", "-n", "2", "wrong.mtf"], folder), 2,
               "mtf: mpirun started 4 ranks; leave `-n` out, or start mtf without it\n", "-n")
         check(launched(4, mtf, ["run", "late.mtf"], folder), 1, NOT_FIVE, "assert")
+        # What is wrong is found before there are ranks; here, none could be started.
+        pathlib.Path(folder, "four.mtf").write_text(LATE.replace("[b]", "[a: 4]"), encoding="utf-8")
+        for words, text in ((["wrong.mtf"], UNKNOWN_NAME), (["-"], UNKNOWN_NAME.replace("wrong.mtf", "<stdin>")),
+                            (["four.mtf", "--layout", "all"], NOT_EIGHT)):
+            done = subprocess.run([mtf, "run", "-n", "8", *words], cwd=folder, capture_output=True, text=True,
+                                  input="let x = ones([b])\n", env={"PATH": "/nonexistent"}, timeout=60, check=False)
+            check(done, 1, text, f"run -n 8 {words}")
 
 
 main()

@@ -31,7 +31,9 @@ std::unique_ptr<CheckedProgram> evaluated(Workspace& workspace, FileId file,
     return nullptr;
   }
   options.check = true;
-  options.search = automatic(workspace, file);
+  if (!options.search) {
+    options.search = automatic(workspace, file);
+  }
   auto program =
       std::make_unique<CheckedProgram>(std::move(options), lowered, workspace.sources, diags);
   program->session.run(*std::move(tree));
@@ -117,6 +119,14 @@ std::unique_ptr<CheckedProgram> check_under(Workspace& workspace, FileId file,
 std::unique_ptr<CheckedProgram> build_under(Workspace& workspace, FileId file,
                                             std::string_view layout, DiagSink& diags) {
   return evaluated(workspace, file, choosing(workspace.options, layout), Lowered::kNot, diags);
+}
+
+std::unique_ptr<CheckedProgram> look_at(Workspace& workspace, FileId file) {
+  ElaborateOptions options = elaborate_options(workspace.options);
+  options.search = [](const Layout& searched, DiagSink& /*diags*/) {
+    return std::optional(searched);
+  };
+  return checked(workspace, file, std::move(options), Lowered::kNot, workspace.diags);
 }
 
 std::vector<UnderLayout> in_use(CheckedProgram& program) {

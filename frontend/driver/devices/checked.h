@@ -46,6 +46,9 @@ struct CheckedProgram {
 [[nodiscard]] std::unique_ptr<CheckedProgram> build_under(Workspace& workspace, FileId file,
                                                           std::string_view layout, DiagSink& diags);
 
+// What can be told at once: every entry built, nothing lowered, and no layout searched.
+[[nodiscard]] std::unique_ptr<CheckedProgram> look_at(Workspace& workspace, FileId file);
+
 // One that a command looks at, and what was built for it.
 struct UnderLayout {
   CheckedProgram* program = nullptr;

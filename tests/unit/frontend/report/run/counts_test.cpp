@@ -8,6 +8,7 @@
 
 #include "frontend/driver/devices/memory/memory_check.h"
 #include "frontend/driver/launch/cores.h"
+#include "frontend/driver/launch/limits.h"
 #include "frontend/driver/launch/line.h"
 #include "frontend/report/json.h"
 #include "frontend/report/run/counts_text.h"
@@ -145,6 +146,16 @@ TEST_CASE("the mpirun line has all words but -n, and room for more ranks than co
   CHECK(mpirun_line(options, "/bin/mtf", 2)[6] == "--oversubscribe");
   CHECK(mpirun_line(options, "/bin/mtf", 8, /*joined=*/true)[7] ==
         "iof_base_redirect_app_stderr_to_stdout");
+}
+
+TEST_CASE("ranks beyond the limits of the machine are told with what they would need") {
+  CHECK(too_many_ranks(64, {.threads = 32768, .files = 1024}).empty());
+  CHECK(too_many_ranks(65536, {.threads = 32768, .files = 1024}) ==
+        "65,536 ranks would need 262,144 open files of `mpirun`, and this machine allows 1,024; "
+        "start at most 256");
+  CHECK(too_many_ranks(65536, {.threads = 32768, .files = 1 << 20}) ==
+        "65,536 ranks would need 196,608 processes and threads, and this machine allows 32,768; "
+        "start at most 10,922");
 }
 
 TEST_CASE("a program that does not fit names its largest tensor") {
