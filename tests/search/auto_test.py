@@ -95,6 +95,12 @@ def main():
         assert status == 0 and "mtf: found" in errors and again == plain, errors
         status, _, errors = run("verify")
         assert status == 0 and not errors, errors
+        # What cannot be kept is said to be so, once.
+        env["XDG_CACHE_HOME"] = "/dev/null"
+        for ranks in (0, 4):
+            status, again, errors = run("run", "--layout", "quick", ranks=ranks)
+            assert status == 0 and again == plain, errors
+            assert errors.count("is not kept, and searched anew next time: `/dev/null/mtf/") == 1, errors
     print("searched once, kept, and the same on all ranks")
 
 

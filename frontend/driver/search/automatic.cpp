@@ -110,9 +110,14 @@ class Automatic {
     std::optional<KeptLayout> anew = searched_anew(*program, diags);
     if (anew) {
       const std::string answer = kept_text(*anew);
-      store_kept(question, answer);
+      const std::string problem = store_kept(question, answer);
       found_.insert_or_assign(question, answer);
       tell_("found " + layout_source(anew->layout) + "  (" + anew->says + ")\n");
+      if (!problem.empty()) {
+        diags.warning(DiagKind::kFile, searched.span,
+                      "what was found for layout `" + searched.name +
+                          "` is not kept, and searched anew next time: " + problem);
+      }
     }
     return anew;
   }

@@ -181,11 +181,13 @@ std::optional<std::string> load_kept(std::string_view question) {
   return text && text->starts_with(mark) ? std::optional(text->substr(mark.size())) : std::nullopt;
 }
 
-void store_kept(std::string_view question, std::string_view text) {
+std::string store_kept(std::string_view question, std::string_view text) {
   const std::string path = kept_path(question);
-  if (!path.empty()) {
-    static_cast<void>(put_file(path, kept_mark(question).append(text)));
+  if (path.empty()) {
+    return "neither `XDG_CACHE_HOME` nor `HOME` names a folder";
   }
+  const std::string problem = put_file(path, kept_mark(question).append(text));
+  return problem.empty() ? "" : in_backticks(path) + " cannot be written: " + problem;
 }
 
 }  // namespace mtf

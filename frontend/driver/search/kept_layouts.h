@@ -24,7 +24,7 @@ struct KeptLayout {
 
 // The answer to a question. nullopt: it is not there.
 [[nodiscard]] std::optional<std::string> load_kept(std::string_view question);
-// As far as it can: without the folder every search is done anew.
-void store_kept(std::string_view question, std::string_view text);
+// "" or why it cannot be kept: then the next search is done anew.
+[[nodiscard]] std::string store_kept(std::string_view question, std::string_view text);
 
 }  // namespace mtf
