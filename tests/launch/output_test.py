@@ -77,17 +77,18 @@ def main():
             said = rest_of(run).splitlines()
             check((run.returncode, said[:2]), (1, ["1", "slow.mtf:7:8: error: no [assertion]"]), "a late mpirun")
 
-        # No file can be opened but the three that there are, so no pipe to the ranks.
+        # No file can be opened but the three that there are, and one more.
         def starved(*options):
             run = started("wrong", *options, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (4, 4)))
             return (*run.communicate(timeout=120), run.returncode)
 
-        none = "the ranks cannot be started: Too many open files"
-        check(starved(), ("", f"mtf: {none}\n", 1), "no pipe")
+        none = ("the ranks cannot be started: 2 ranks would need 8 open files of `mpirun`, and this machine allows 4; "
+                "start at most 1")
+        check(starved(), ("", f"mtf: {none}\n", 1), "no files")
         said, errors, status = starved("--json")
         diag = json.loads(said)["diagnostics"][0]
-        check((diag["slug"], diag["text"], errors, status), ("ranks", none, "", 1), "no pipe")
+        check((diag["slug"], diag["text"], errors, status), ("ranks", none, "", 1), "no files")
 
 
 main()

@@ -28,7 +28,7 @@ def main():
         for name, (text, _) in PROGRAMS.items():
             path = pathlib.Path(folder, name + ".mtf")
             path.write_text(text, encoding="utf-8")
-            runs[name] = subprocess.Popen([mtf, "run", "-n", "2", str(path)], env=environment, text=True,
+            runs[name] = subprocess.Popen([mtf, "run", "-n", "1", str(path)], env=environment, text=True,
                                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         for name, (_, wanted) in PROGRAMS.items():
             said = runs[name].communicate(timeout=600)[0]
