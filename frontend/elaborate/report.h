@@ -79,8 +79,8 @@ class Reporter {
 
   DiagSink& sink_;
   // By kind, place and rule of a layout; by their text where they have no place.
-  std::set<std::tuple<DiagKind, std::int32_t, std::uint32_t, std::uint32_t, std::uint32_t,
-                      std::string>>
+  std::set<
+      std::tuple<DiagKind, std::int32_t, std::uint32_t, std::uint32_t, std::uint32_t, std::string>>
       seen_;
   std::set<std::int32_t> library_;  // files
   std::set<std::string, std::less<>> declared_twice_;

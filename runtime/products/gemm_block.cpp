@@ -188,11 +188,11 @@ void pack_rows(const Pass<T, S>& pass, Interval tiles) {
   const GemmWork<T>& work = pass.work;
   pack_side(
       work,
-      Side<S>{.x = pass.block.a,
-              .lanes = work.plan.a_row,
-              .inner = work.plan.a_inner,
-              .width = work.kernel.rows,
-              .end = PairEnd::kOfRows},
+      PackedSide<S>{.x = pass.block.a,
+                    .lanes = work.plan.a_row,
+                    .inner = work.plan.a_inner,
+                    .width = work.kernel.rows,
+                    .end = PairEnd::kOfRows},
       pass.panel, tiles.extent,
       [&pass, tiles](std::int64_t i) { return pass.row_tiles[tiles.begin + i]; },
       packed_rows(pass, tiles.begin));
@@ -244,11 +244,11 @@ void pack_cols(const Pass<T, S>& pass, Interval group) {
   const GemmWork<T>& work = pass.work;
   pack_side(
       work,
-      Side<S>{.x = pass.block.b,
-              .lanes = work.plan.b_col,
-              .inner = work.plan.b_inner,
-              .width = work.width(),
-              .end = PairEnd::kOfCols},
+      PackedSide<S>{.x = pass.block.b,
+                    .lanes = work.plan.b_col,
+                    .inner = work.plan.b_inner,
+                    .width = work.width(),
+                    .end = PairEnd::kOfCols},
       pass.panel, ceil_div(group.extent, work.width()),
       [&pass, &work, group](std::int64_t i) {
         const Interval cols = tile_cols(work, group, group.begin + i * work.width());

@@ -212,9 +212,9 @@ void warn_of_comparison(Reporter& report, const ast::Expr& value) {
 // What a name at the start of a statement may have been meant to be: `break`, `return -x`,
 // `print(x)`.
 std::vector<std::string> words_meant(bool stands_alone) {
-  return stands_alone ? std::vector<std::string>{"break", "continue", "return"}
-                      : std::vector<std::string>{"assert", "if",     "minimize",
-                                                 "print",  "return", "while"};
+  return stands_alone
+             ? std::vector<std::string>{"break", "continue", "return"}
+             : std::vector<std::string>{"assert", "if", "minimize", "print", "return", "while"};
 }
 
 }  // namespace

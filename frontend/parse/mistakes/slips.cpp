@@ -162,8 +162,7 @@ bool goes_on_as_number(std::string_view digits, std::string_view rest) {
   constexpr std::string_view kEndings = "eEfFlLuUjJ";
   const bool has_base = digits == "0" && kBases.find(rest.front()) != std::string_view::npos;
   const bool has_ending = rest.size() == 1 && kEndings.find(rest.front()) != std::string_view::npos;
-  return has_base || has_ending ||
-         rest.find_first_not_of("_0123456789") == std::string_view::npos;
+  return has_base || has_ending || rest.find_first_not_of("_0123456789") == std::string_view::npos;
 }
 
 std::string word_slip(const Scene& scene) {

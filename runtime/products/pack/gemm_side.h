@@ -13,7 +13,7 @@
 namespace mtf {
 
 template <typename S>
-struct Side {
+struct PackedSide {
   const S* x = nullptr;
   const Offsets& lanes;
   const Offsets& inner;
@@ -22,7 +22,7 @@ struct Side {
 };
 
 template <typename T, typename S>
-void pack_tile(const GemmWork<T>& work, const Side<S>& side, const PackRange& range, T* out) {
+void pack_tile(const GemmWork<T>& work, const PackedSide<S>& side, const PackRange& range, T* out) {
   if constexpr (std::is_same_v<S, BFloat16>) {
     if (work.kernel.together > 1) {
       return pack_pairs(side.x, side.lanes, side.inner, range, work.plan.leaf_length, side.end,
@@ -35,7 +35,7 @@ void pack_tile(const GemmWork<T>& work, const Side<S>& side, const PackRange& ra
 // How many tiles, from the first one on, are packed together, as they are whole and lie side by
 // side; they are packed then.
 template <typename T, typename S, typename LanesOf>
-std::int64_t pack_together(const Side<S>& side, const ChainPanel& panel, std::int64_t count,
+std::int64_t pack_together(const PackedSide<S>& side, const ChainPanel& panel, std::int64_t count,
                            const LanesOf& lanes_of, T* out) {
   if constexpr (std::is_same_v<T, S>) {
     const std::int64_t first = lanes_of(0).begin;
@@ -55,7 +55,7 @@ std::int64_t pack_together(const Side<S>& side, const ChainPanel& panel, std::in
 // are read in place. Where lanes lie side by side, a few inner indices of all tiles at a time, so
 // that these have their turns while the memory that they share is near.
 template <typename T, typename S, typename LanesOf>
-void pack_side(const GemmWork<T>& work, const Side<S>& side, const ChainPanel& panel,
+void pack_side(const GemmWork<T>& work, const PackedSide<S>& side, const ChainPanel& panel,
                std::int64_t count, const LanesOf& lanes_of, T* out) {
   constexpr std::int64_t kFew = 32;
   const std::int64_t together = pack_together(side, panel, count, lanes_of, out);
