@@ -18,6 +18,7 @@
 #include "frontend/driver/doctor/finding.h"
 #include "frontend/driver/originals/left_originals.h"
 #include "frontend/report/quantity.h"
+#include "ir/support/diag.h"
 #include "ir/support/number.h"
 #include "ir/support/text/parse_number.h"
 #include "runtime/ranks/mpi/processes.h"
@@ -143,6 +144,20 @@ std::vector<std::string> originals_in_words(const LeftFolder& folder) {
   return said;
 }
 
+std::string way_out(bool cleaning_helps) {
+  return cleaning_helps ? "mtf doctor --clean" : "copy what you miss, then remove the folder";
+}
+
+void remove(const Leftovers& found) {
+  std::error_code error;
+  for (const fs::path& path : found.segments) {
+    fs::remove(path, error);
+  }
+  for (const fs::path& path : found.sessions) {
+    fs::remove_all(path, error);
+  }
+}
+
 }  // namespace
 
 Finding check_leftovers(bool clean) {
@@ -166,18 +181,10 @@ Finding check_leftovers(bool clean) {
   finding.found = joined(said, "; ");
   if (!is_done) {
     finding.health = Health::kWarning;
-    finding.fix =
-        helps && !clean ? "mtf doctor --clean" : "copy what you miss, then remove the folder";
+    finding.fix = way_out(helps && !clean);
   }
-  if (!clean) {
-    return finding;
-  }
-  std::error_code error;
-  for (const fs::path& path : found.segments) {
-    fs::remove(path, error);
-  }
-  for (const fs::path& path : found.sessions) {
-    fs::remove_all(path, error);
+  if (clean) {
+    remove(found);
   }
   return finding;
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "frontend/driver/originals/kept_copy.h"
+#include "ir/support/diag.h"
 #include "ir/support/file.h"
 #include "ir/support/number.h"
 
