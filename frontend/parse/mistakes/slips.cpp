@@ -165,15 +165,23 @@ bool goes_on_as_number(std::string_view digits, std::string_view rest) {
   return has_base || has_ending || rest.find_first_not_of("_0123456789") == std::string_view::npos;
 }
 
+// 0x10   2d
+std::string digits_slip(const Scene& scene) {
+  const bool after_number = scene.type(-1) == MtfParser::INT || scene.type(-1) == MtfParser::FLOAT;
+  if (scene.type(0) != MtfParser::NAME || !after_number ||
+      scene.token(0).begin != scene.token(-1).end) {
+    return {};
+  }
+  const std::string found = std::string(scene.text(-1)) + std::string(scene.text(0));
+  return goes_on_as_number(scene.text(-1), scene.text(0))
+             ? "a number is written as `16`, `1_000`, `0.5` or `1e-3`, found `" + found + "`"
+             : "a name cannot start with a digit, found `" + found + "`";
+}
+
 std::string word_slip(const Scene& scene) {
   const bool after_value = ends_operand(scene.type(-1));
-  const bool after_number = scene.type(-1) == MtfParser::INT || scene.type(-1) == MtfParser::FLOAT;
-  if (scene.type(0) == MtfParser::NAME && after_number &&
-      scene.token(0).begin == scene.token(-1).end) {
-    const std::string found = std::string(scene.text(-1)) + std::string(scene.text(0));
-    return goes_on_as_number(scene.text(-1), scene.text(0))
-               ? "a number is written as `16`, `1_000`, `0.5` or `1e-3`, found `" + found + "`"
-               : "a name cannot start with a digit, found `" + found + "`";
+  if (std::string text = digits_slip(scene); !text.empty()) {
+    return text;
   }
   const std::ptrdiff_t at =
       scene.type(-1) == MtfParser::NAME && scene.text(-1) == "lambda" ? -1 : 0;
