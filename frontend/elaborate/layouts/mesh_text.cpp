@@ -193,20 +193,27 @@ AxisSizes parse_axis_sizes(std::string_view text) {
   return result;
 }
 
-std::string mesh_problem(std::string_view text) {
-  const std::string problem = parse_axis_sizes(text).problem;
+namespace {
+
+// `as_written`: how it is.
+std::string option_problem(std::string_view option, std::string_view text,
+                           const std::string& problem, std::string_view as_written) {
   return problem.empty() ? ""
-                         : in_backticks("--mesh " + std::string(text)) + ": " + problem +
-                               "; axes and their sizes are written as in `--mesh "
-                               "\"rows=4,cols=2\"`";
+                         : in_backticks(std::string(option).append(" ").append(text)) + ": " +
+                               problem + "; " + std::string(as_written);
+}
+
+}  // namespace
+
+std::string mesh_problem(std::string_view text) {
+  return option_problem("--mesh", text, parse_axis_sizes(text).problem,
+                        "axes and their sizes are written as in `--mesh \"rows=4,cols=2\"`");
 }
 
 std::string rules_problem(std::string_view text) {
-  const std::string problem = parse_pairs(text).problem;
-  return problem.empty() ? ""
-                         : in_backticks("--rules " + std::string(text)) + ": " + problem +
-                               "; dims and their axes are written as in `--rules "
-                               "\"batch:rows;hidden:cols\"`";
+  return option_problem(
+      "--rules", text, parse_pairs(text).problem,
+      "dims and their axes are written as in `--rules \"batch:rows;hidden:cols\"`");
 }
 
 std::vector<std::string> axes_missing(const AxisSizes& sizes, const Mesh& mesh) {

@@ -8,18 +8,6 @@
 namespace mtf::ops {
 namespace {
 
-std::optional<TensorType> cholesky_type(OpCall& call, DiagSink& diags) {
-  if (!check_operand(call, 0, Accepts::kFloats, diags) || !check_matrix(call, true, diags)) {
-    return std::nullopt;
-  }
-  return call.operands[0];
-}
-
-IterationSpace cholesky_space(const OpCall& call) {
-  const MatrixDims dims = matrix_dims(call);
-  return matrix_space(call, {dims.rows, dims.cols});
-}
-
 // Of (a + a^T) / 2, so that all elements of `a` count alike.
 void cholesky_kernel(const KernelCall& call) {
   const MatrixDims dims = matrix_dims(call.call);
@@ -48,12 +36,12 @@ void cholesky_grad(GradBuilder& b) {
   const Dim below = beside(rows);
   const Shape square = shape.without(rows.name).without(cols.name).with(cols).with(aside);
   const ValueId p = product(b, {b.result(), renamed(b, b.upstream(), cols, aside)}, square);
-  OpArgs triangle = matrix_args(cols, aside);
+  OpArgs triangle = matrix_args(cols, aside);  // NOLINT: columns are the rows of this one
   const ValueId whole = b.emit("tril", {p}, triangle);
   triangle.set("diagonal", std::int64_t{-1});
   const ValueId strict = b.emit("tril", {p}, triangle);
   const ValueId phi = b.emit("mul", {b.emit("add", {whole, strict}), b.scalar(0.5)});
-  OpArgs turned = matrix_args(cols, rows);
+  OpArgs turned = matrix_args(cols, rows);  // NOLINT: turned, as it says
   turned.set("upper", true);
   const ValueId left = b.emit("triangular_solve", {b.result(), phi}, turned);  // [rows, aside]
   OpArgs again = matrix_args(aside, below);
@@ -75,8 +63,8 @@ const OpDef kCholesky{
 let a = const([row, col], [[4, 2], [2, 5]])
 assert all(cholesky(a, rows = row, cols = col) == const([row, col], [[2, 0], [1, 2]]))
 )",
-    .type = cholesky_type,
-    .space = cholesky_space,
+    .type = square_type,
+    .space = whole_matrix_space,
     .grad = cholesky_grad,
     .flops = cholesky_flops,
     .kernel = cholesky_kernel,

@@ -43,18 +43,6 @@ void det_grad(GradBuilder& b) {
   b.add_to(0, b.emit("mul", {b.emit("cofactors", {b.operand(0)}, b.args()), b.upstream()}));
 }
 
-std::optional<TensorType> cofactors_type(OpCall& call, DiagSink& diags) {
-  if (!check_operand(call, 0, Accepts::kFloats, diags) || !check_matrix(call, true, diags)) {
-    return std::nullopt;
-  }
-  return call.operands[0];
-}
-
-IterationSpace cofactors_space(const OpCall& call) {
-  const MatrixDims dims = matrix_dims(call);
-  return matrix_space(call, {dims.rows, dims.cols});
-}
-
 void cofactors_kernel(const KernelCall& call) {
   const MatrixDims dims = matrix_dims(call.call);
   const auto n = static_cast<std::size_t>(dims.rows.size);
@@ -118,8 +106,8 @@ const OpDef kCofactors{
 let a = const([row, col], [[1, 2], [2, 4]])
 assert all(abs(cofactors(a, rows = row, cols = col) - const([row, col], [[4, -2], [-2, 1]])) < 1e-6)
 )",
-    .type = cofactors_type,
-    .space = cofactors_space,
+    .type = square_type,
+    .space = whole_matrix_space,
     .grad = cofactors_grad,
     .flops = cofactors_flops,
     .kernel = cofactors_kernel,

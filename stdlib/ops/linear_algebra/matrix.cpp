@@ -55,6 +55,18 @@ IterationSpace matrix_space(const OpCall& call, const std::vector<Dim>& whole) {
   return space;
 }
 
+IterationSpace whole_matrix_space(const OpCall& call) {
+  const MatrixDims dims = matrix_dims(call);
+  return matrix_space(call, {dims.rows, dims.cols});
+}
+
+std::optional<TensorType> square_type(OpCall& call, DiagSink& diags) {
+  if (!check_operand(call, 0, Accepts::kFloats, diags) || !check_matrix(call, true, diags)) {
+    return std::nullopt;
+  }
+  return call.operands[0];
+}
+
 std::optional<MatrixDims> check_factored(OpCall& call, const Factored& how, DiagSink& diags) {
   std::optional<MatrixDims> dims = check_matrix(call, how.square, diags);
   if (!dims || !check_operand(call, 0, Accepts::kFloats, diags) ||

@@ -27,6 +27,10 @@ struct MatrixDims {
 // requires: a checked call.
 [[nodiscard]] MatrixDims matrix_dims(const OpCall& call);
 [[nodiscard]] IterationSpace matrix_space(const OpCall& call, const std::vector<Dim>& whole);
+// Whole rows and columns.
+[[nodiscard]] IterationSpace whole_matrix_space(const OpCall& call);
+// Of square matrices of floats, for results like them.
+[[nodiscard]] std::optional<TensorType> square_type(OpCall& call, DiagSink& diags);
 
 // ---- factorisations: a new dim "to" that counts values, or lies between factors ----------------
 

@@ -36,11 +36,6 @@ std::optional<TensorType> solve_type(OpCall& call, DiagSink& diags) {
   return result_type(call, call.operands[0].dtype, Shape(std::move(result)), diags);
 }
 
-IterationSpace solve_space(const OpCall& call) {
-  const MatrixDims dims = matrix_dims(call);
-  return matrix_space(call, {dims.rows, dims.cols});
-}
-
 template <typename F>
 void solve_each(const KernelCall& call, const F& solve_one) {
   const MatrixDims dims = matrix_dims(call.call);
@@ -188,7 +183,7 @@ let x = solve(a, const([row], [3, 4]), rows = row, cols = col)
 assert close(sum(a * x, over = col), const([row], [3, 4]))
 )",
     .type = solve_type,
-    .space = solve_space,
+    .space = whole_matrix_space,
     .grad = solve_grad,
     .flops = solve_flops,
     .kernel = solve_kernel,
@@ -206,7 +201,7 @@ let x = triangular_solve(a, const([row], [2, 7]), rows = row, cols = col)
 assert all(x == const([col], [1, 2]))
 )",
     .type = solve_type,
-    .space = solve_space,
+    .space = whole_matrix_space,
     .grad = triangular_grad,
     .flops = triangular_flops,
     .kernel = triangular_kernel,
