@@ -163,7 +163,8 @@ std::string canonical_order() {
          chain + " terms;\nbelow that, " + product_chain + " in products of at least " + large +
          " multiply-adds.\n"
          "Some operations ask for longer blocks: a convolution of f32 with windows of 3 x 3 over\n"
-         "many channels has blocks of 16 channels or more.\n"
+         "many channels has blocks of 16 channels or more, and its kernel's gradient, of bf16,\n"
+         "blocks of at least 8 tiles of 4 x 4 results.\n"
          "So all layouts that split summed dims in powers of two, each in at most as many ways\n"
          "as it has blocks, give the same bits. Splitting the first of several dims moves the\n"
          "result alone, splitting another one partial sum for each block of those before it;\n"

@@ -202,7 +202,7 @@ struct IterationSpace {
   std::vector<WindowDim> windows = {};
   std::optional<Digest> digest = {};  // of a dim, the only one, scanned, selected from or sorted
   std::vector<ServedDim> served = {};
-  std::string_view timed_as = {};  // in profiles of hardware, where the kernel has two ways
+  std::string_view way = {};  // the kernel's, of two: by whole sizes; a figure in profiles
 };
 
 // The loop that there is a digest of.

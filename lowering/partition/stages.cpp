@@ -88,6 +88,7 @@ SplitCall inside_blocks(const SplitCall& sum, const std::vector<bool>& open,
     space.operands.push_back(renumbered(operand, numbers));
   }
   space.windows = sum.space->windows;
+  space.way = sum.space->way;
   const DimMap kept = renumbered(sum.space->result, numbers);
   space.result.insert(space.result.end(), kept.begin(), kept.end());
   const Shape& result = sum.call.result.shape;

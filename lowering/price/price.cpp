@@ -54,7 +54,7 @@ double volume(const LocalCall& call, const Mesh& mesh) {
 // Of a point of the loops of what is done in a way of its own; 0: it is not, or nobody has measured
 // it.
 double way_seconds(const LocalCall& call, const Hardware& hardware) {
-  const std::string_view way = call.split->space->timed_as;
+  const std::string_view way = call.split->space->way;
   return way.empty() ? 0 : hardware.seconds_of_element(way);
 }
 

@@ -100,7 +100,7 @@ class Measurer {
     }
     for (const DType dtype : {DType::kF32, DType::kBF16}) {
       if (const std::optional<Program> program = convolution_program(ops_, dtype)) {
-        const std::string way(space_of(*program).timed_as);
+        const std::string way(space_of(*program).way);
         figures_.push_back({way, [this, program, way] { take(way, program); }});
       }
     }

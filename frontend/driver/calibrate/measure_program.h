@@ -14,7 +14,7 @@ namespace mtf {
 [[nodiscard]] std::optional<Program> program_of(const OpDef& op, OpTable ops);
 
 // A convolution with windows of 3 x 3 and many channels: what kernels have a way of their own for,
-// of f32 and of bf16 (IterationSpace::timed_as).
+// of f32 and of bf16 (IterationSpace::way).
 [[nodiscard]] std::optional<Program> convolution_program(OpTable ops, DType dtype);
 
 // Sums of products element by element, as a gradient of a vector has them.

@@ -82,9 +82,9 @@ RoleCost::RoleCost(const Mesh& mesh, const RoleOperations& operations, const Har
 }
 
 void RoleCost::add(const RoleOperation& operation, double count) {
-  const bool has_way = hardware_.seconds_of_element(operation.timed_as) > 0;
+  const bool has_way = hardware_.seconds_of_element(operation.way) > 0;
   const double of_element =
-      hardware_.seconds_of_element(has_way ? operation.timed_as : operation.op->name);
+      hardware_.seconds_of_element(has_way ? operation.way : operation.op->name);
   // Of what nobody has measured by elements, the arithmetic is sure.
   const bool is_measured =
       has_way || (of_element > 0 && (operation.is_element_wise || counts_ == Counts::kLikely));

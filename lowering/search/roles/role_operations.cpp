@@ -252,7 +252,7 @@ class RoleOperations::Reader {
                             .loops = {},
                             .reduced = {},
                             .op = value.op,
-                            .timed_as = call.space->timed_as,
+                            .way = call.space->way,
                             .flops = flops,
                             .is_product = is_product,
                             .is_element_wise = !is_product && value.op->tile != nullptr,

@@ -8,6 +8,7 @@
 #include "ir/support/index.h"
 #include "ir/support/interval.h"
 #include "runtime/products/offsets.h"
+#include "runtime/products/winograd/tile_lines.h"
 #include "runtime/products/winograd/transforms.h"
 #include "runtime/products/winograd/winograd.h"
 
@@ -49,18 +50,11 @@ class WinogradTiles {
                       at_side(sides_[1], tile % of_sides_[1])}};
   }
 
-  // Where elements of x lie from its first one on: what they have in common in a row of a tile.
-  [[nodiscard]] bool has_row(const Place& place, int i) const {
-    const std::int64_t row = place.sides[0].reads + i;
-    return row >= 0 && row < sides_[0].extent;
-  }
-  [[nodiscard]] std::int64_t row_at(const Place& place, int i) const {
-    return row_a_.at(place.row) + (place.sides[0].reads + i) * sides_[0].a;
-  }
-  // Those that there are of `count` elements of a row.
-  [[nodiscard]] Interval cols_of(const Place& place, std::int64_t count) const {
-    return intersection({.begin = place.sides[1].reads, .extent = count},
-                        {.begin = 0, .extent = sides_[1].extent});
+  // Of a tile's row of x, whose first element `a` is; its channels are not said yet.
+  [[nodiscard]] TileSource<S> source_of(const Place& place, const S* a) const {
+    return {.from = a + row_a_.at(place.row),
+            .extent = {sides_[0].extent, sides_[1].extent},
+            .steps = {sides_[0].a, sides_[1].a}};
   }
 
   // Those that are this rank's of `count` results in a row, by their places among them.

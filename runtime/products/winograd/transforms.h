@@ -31,17 +31,23 @@ struct WinogradTile {
   static constexpr int kResults = kSide * kSide;
 };
 
-// Of `blocks` times `count` elements at each pointer, one behind the other; a block's numbers are
-// `block_step` from those of the one before, and the products' in it `step`.
-template <typename S>
-struct WinogradElements {  // NOLINT: whoever makes one fills `from`
-  std::array<const S*, WinogradTile<S>::kProducts> from;
+// Of `blocks` times `count` elements at each of kFrom pointers, one behind the other; a block's
+// numbers are `block_step` from those of the one before, and the products' in it `step`.
+template <typename S, int kFrom>
+struct WinogradFactors {  // NOLINT: whoever makes one fills `from`
+  std::array<const S*, kFrom> from;
   std::int64_t count = 0;
   float* to = nullptr;
   std::int64_t step = 0;
   std::int64_t blocks = 1;
   std::int64_t block_step = 0;
 };
+
+template <typename S>
+using WinogradElements = WinogradFactors<S, WinogradTile<S>::kProducts>;
+// The elements of y that belong to a tile's results.
+template <typename S>
+using WinogradPlaces = WinogradFactors<S, WinogradTile<S>::kResults>;
 
 struct WinogradKernel {
   const float* taps = nullptr;  // `count` elements each, one behind the other
@@ -67,8 +73,18 @@ struct WinogradTransforms {
   void (*results)(const WinogradResults&) = nullptr;
 };
 
+// Of the sums that are the gradient of a kernel, k[s, t] = sum of x[p + s, q + t] y[p, q]: with the
+// same numbers of x as above, times numbers of y, from which the taps follow. It is the transposed
+// algorithm: `places` is the transpose of `results`, `taps` that of `kernel`.
+struct WinogradSumTransforms {
+  void (*places)(const WinogradPlaces<BFloat16>&) = nullptr;
+  void (*taps)(const WinogradResults&) = nullptr;  // there are kWinogradTaps of them
+};
+
 [[nodiscard]] const WinogradTransforms<float>& winograd_transforms(Isa isa, float /*stored*/);
 [[nodiscard]] const WinogradTransforms<BFloat16>& winograd_transforms(Isa isa, BFloat16 /*stored*/);
+
+[[nodiscard]] const WinogradSumTransforms& winograd_sum_transforms(Isa isa);
 
 extern const WinogradTransforms<float> kWinogradAvx512;
 extern const WinogradTransforms<float> kWinogradAvx2;
@@ -76,5 +92,8 @@ extern const WinogradTransforms<float> kWinogradPortable;
 extern const WinogradTransforms<BFloat16> kWinogradAvx512Bf16;
 extern const WinogradTransforms<BFloat16> kWinogradAvx2Bf16;
 extern const WinogradTransforms<BFloat16> kWinogradPortableBf16;
+extern const WinogradSumTransforms kWinogradSumsAvx512;
+extern const WinogradSumTransforms kWinogradSumsAvx2;
+extern const WinogradSumTransforms kWinogradSumsPortable;
 
 }  // namespace mtf

@@ -26,5 +26,6 @@ struct F32x8 {
 constinit const WinogradTransforms<float> kWinogradAvx2 = make_winograd_transforms<F32x8, float>();
 constinit const WinogradTransforms<BFloat16> kWinogradAvx2Bf16 =
     make_winograd_transforms<F32x8, BFloat16>();
+constinit const WinogradSumTransforms kWinogradSumsAvx2 = make_winograd_sum_transforms<F32x8>();
 
 }  // namespace mtf

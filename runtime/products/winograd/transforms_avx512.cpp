@@ -30,5 +30,6 @@ constinit const WinogradTransforms<float> kWinogradAvx512 =
     make_winograd_transforms<F32x16, float>();
 constinit const WinogradTransforms<BFloat16> kWinogradAvx512Bf16 =
     make_winograd_transforms<F32x16, BFloat16>();
+constinit const WinogradSumTransforms kWinogradSumsAvx512 = make_winograd_sum_transforms<F32x16>();
 
 }  // namespace mtf

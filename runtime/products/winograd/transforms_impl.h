@@ -100,6 +100,27 @@ struct Along<V, 4> {
   }
 
   static Reg whole(Reg result) { return result * V::all(1.0F / 576); }
+
+  // The transpose of `results`.
+  static Line<V, 6> places(const Line<V, 4>& y) {
+    const auto& [a, b, c, d] = y.at;
+    const Reg even = a + c;
+    const Reg odd = b + d;
+    const Reg evens = V::fma(V::all(4), c, a);
+    const Reg odds = V::fma(V::all(8), d, b * V::all(2));
+    return {{a, even + odd, even - odd, evens + odds, evens - odds, d}};
+  }
+
+  // The transpose of `taps`.
+  static Line<V, 3> sums(const Line<V, 6>& products) {
+    const auto& [a, b, c, d, e, f] = products.at;
+    const Reg four = V::all(-4);
+    const Reg near = b + c;
+    const Reg far = d + e;
+    return {{V::fma(V::all(6), a, V::fma(four, near, far)),
+             V::fma(four, b - c, V::all(2) * (d - e)),
+             V::fma(V::all(24), f, V::fma(V::all(4), far, four * near))}};
+  }
 };
 
 // ---- along both ---------------------------------------------------------------------------------
@@ -140,18 +161,16 @@ template <int... kIndex, typename F>
   (f(kIndex), ...);
 }
 
-// Those `at` elements from the pointers.
-template <typename V, typename S>
-void transform_elements_at(const WinogradElements<S>& work, std::int64_t at, float* to) {
-  constexpr int kReads = WinogradTile<S>::kReads;
-  const S* const* const from = work.from.data();
-  along_both<V, kReads, kReads>(
-      [from, at](int i, int j) { return V::load(from[kReads * i + j] + at); },
-      Along<V, WinogradTile<S>::kSide>::elements,
-      [&to, step = work.step](int, int, typename V::Reg x) {
-        V::store(to, x);
-        to += step;
-      });
+// Those `at` elements from the pointers, of which a row has kFrom; a row of products has kTo.
+template <typename V, int kFrom, int kTo, typename Factors, typename Combine>
+void transform_factors_at(const Factors& work, std::int64_t at, const Combine& combine, float* to) {
+  const auto* const from = work.from.data();
+  along_both<V, kFrom, kTo>([from, at](int i, int j) { return V::load(from[kFrom * i + j] + at); },
+                            combine,
+                            [&to, step = work.step](int, int, typename V::Reg x) {
+                              V::store(to, x);
+                              to += step;
+                            });
 }
 
 template <typename V, typename S>
@@ -169,17 +188,18 @@ void transform_kernel_at(const WinogradKernel& work, std::int64_t at) {
       });
 }
 
-template <typename V, typename S>
-void transform_results_at(const WinogradResults& work, std::int64_t at) {
-  using Tile = WinogradTile<S>;
-  using Side = Along<V, Tile::kSide>;
-  const std::int64_t row = Tile::kReads * work.step;
+// What `combine` makes of products, of which a row has kFrom, along each side; `whole` of it.
+template <typename V, int kFrom, int kTo, typename Combine, typename Whole>
+[[gnu::always_inline]] inline void transform_results_at(const WinogradResults& work,
+                                                        std::int64_t at, const Combine& combine,
+                                                        const Whole& whole) {
+  const std::int64_t row = kFrom * work.step;
   const float* const from = work.products + at;
-  constexpr auto kAll = std::make_integer_sequence<int, Tile::kResults>();
-  Line<V, Tile::kResults> sums = {};
-  along_both<V, Tile::kReads, Tile::kSide>(
-      [&](int i, int j) { return V::load(from + j * work.step + i * row); }, Side::results,
-      [&](int i, int j, typename V::Reg x) { sums.at[Tile::kSide * i + j] = Side::whole(x); });
+  constexpr auto kAll = std::make_integer_sequence<int, kTo * kTo>();
+  Line<V, kTo* kTo> sums = {};
+  along_both<V, kFrom, kTo>(
+      [&](int i, int j) { return V::load(from + j * work.step + i * row); }, combine,
+      [&](int i, int j, typename V::Reg x) { sums.at[kTo * i + j] = whole(x); });
   const std::int64_t count = work.count;
   for (int merge = work.merges; merge-- > 0;) {
     const float* place = work.places[merge] + at;
@@ -207,15 +227,24 @@ template <typename V, typename F>
   }
 }
 
-template <typename V, typename S>
-void transform_elements(const WinogradElements<S>& work) {
+template <typename V, typename Factors, typename F>
+[[gnu::always_inline]] inline void by_blocks(const Factors& work, const F& f) {
   for (std::int64_t block = 0; block < work.blocks; ++block) {
     const std::int64_t first = block * work.count;
     float* const to = work.to + block * work.block_step;
     by_registers<V>(work.count, [&]<typename Reg>(std::int64_t at) {
-      transform_elements_at<Reg>(work, first + at, to + at);
+      f.template operator()<Reg>(first + at, to + at);
     });
   }
+}
+
+template <typename V, typename S>
+void transform_elements(const WinogradElements<S>& work) {
+  using Tile = WinogradTile<S>;
+  by_blocks<V>(work, [&]<typename Reg>(std::int64_t at, float* to) {
+    transform_factors_at<Reg, Tile::kReads, Tile::kReads>(work, at,
+                                                          Along<Reg, Tile::kSide>::elements, to);
+  });
 }
 
 template <typename V, typename S>
@@ -226,8 +255,11 @@ void transform_kernel(const WinogradKernel& work) {
 
 template <typename V, typename S>
 void transform_results(const WinogradResults& work) {
-  by_registers<V>(work.count,
-                  [&]<typename Reg>(std::int64_t at) { transform_results_at<Reg, S>(work, at); });
+  using Tile = WinogradTile<S>;
+  by_registers<V>(work.count, [&]<typename Reg>(std::int64_t at) {
+    using Side = Along<Reg, Tile::kSide>;
+    transform_results_at<Reg, Tile::kReads, Tile::kSide>(work, at, Side::results, Side::whole);
+  });
 }
 
 template <typename V, typename S>
@@ -235,6 +267,31 @@ constexpr WinogradTransforms<S> make_winograd_transforms() {
   return {.elements = transform_elements<V, S>,
           .kernel = transform_kernel<V, S>,
           .results = transform_results<V, S>};
+}
+
+// ---- of a kernel's gradient ---------------------------------------------------------------------
+
+template <typename V, typename S>
+void transform_places(const WinogradPlaces<S>& work) {
+  using Tile = WinogradTile<S>;
+  by_blocks<V>(work, [&]<typename Reg>(std::int64_t at, float* to) {
+    transform_factors_at<Reg, Tile::kSide, Tile::kReads>(work, at, Along<Reg, Tile::kSide>::places,
+                                                         to);
+  });
+}
+
+template <typename V, typename S>
+void transform_taps(const WinogradResults& work) {
+  using Tile = WinogradTile<S>;
+  by_registers<V>(work.count, [&]<typename Reg>(std::int64_t at) {
+    using Side = Along<Reg, Tile::kSide>;
+    transform_results_at<Reg, Tile::kReads, kWinogradWindow>(work, at, Side::sums, Side::whole);
+  });
+}
+
+template <typename V>
+constexpr WinogradSumTransforms make_winograd_sum_transforms() {
+  return {.places = transform_places<V, BFloat16>, .taps = transform_taps<V, BFloat16>};
 }
 
 }  // namespace mtf

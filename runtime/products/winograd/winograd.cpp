@@ -15,9 +15,9 @@
 #include "runtime/products/offsets.h"
 #include "runtime/products/winograd/made_results.h"
 #include "runtime/products/winograd/taps.h"
+#include "runtime/products/winograd/tile_lines.h"
 #include "runtime/products/winograd/tiles.h"
 #include "runtime/products/winograd/transforms.h"
-#include "runtime/products/winograd/turned.h"
 
 namespace mtf {
 namespace {
@@ -68,7 +68,7 @@ struct PreparedWinograd<S>::State {
   [[nodiscard]] std::int64_t line_size() const { return Tile::kReads * cols_in(line) * leaf; }
   // Of x that tiles in a line are made of.
   [[nodiscard]] static std::int64_t cols_in(std::int64_t line) {
-    return Tile::kSide * (line - 1) + Tile::kReads;
+    return elements_in_line(Tile::kSide, Tile::kReads, line);
   }
 };
 
@@ -147,83 +147,42 @@ class PreparedWinograd<S>::Run {
   }
 
   void transform_elements() {
-    if (state_.shape.inner.a == 1) {
-      for (std::int64_t t = group_.begin; t < group_.end(); ++t) {
-        transform(t);
-      }
-      return;
-    }
+    const GemmDim& inner = state_.shape.inner;
     for (std::int64_t t = group_.begin; t < group_.end();) {
       const std::int64_t line =
           std::min({state_.line, state_.tiles.left_in_line(t), group_.end() - t});
-      for (std::int64_t block = 0; block < state_.blocks(); ++block) {
-        transform_turned(t, line, block);
+      if (inner.a == 1) {
+        transform(t, line, 0, state_.blocks());
+      } else {  // what is turned of a block stays in the nearest cache
+        for (std::int64_t block = 0; block < state_.blocks(); ++block) {
+          transform(t, line, block, 1);
+        }
       }
       t += line;
     }
   }
 
-  void transform(std::int64_t tile) {
-    const Place place = state_.tiles.place_of(tile);
-    const std::int64_t step = state_.shape.sides[1].a;
-    const Interval cols = state_.tiles.cols_of(place, Tile::kReads);
-    WinogradElements<S> work = place_for(tile, 0);
-    for (int i = 0; i < Tile::kReads; ++i) {
-      const S* const row = a_ + state_.tiles.row_at(place, i);
-      point_at(row, state_.tiles.has_row(place, i) ? cols : Interval(), step, place.sides[1].reads,
-               work.from.data() + Tile::kReads * i);
-    }
-    work.blocks = state_.blocks();
-    work.block_step = state_.block_step();
-    state_.transforms.elements(work);
-  }
-
-  // Elements of tiles in a line, where those of a column of x lie apart.
-  void transform_turned(std::int64_t first, std::int64_t line, std::int64_t block) {
+  // The elements of tiles in a line, of `count` blocks from `block` on.
+  void transform(std::int64_t first, std::int64_t line, std::int64_t block,
+                 std::int64_t count) const {
     const Place place = state_.tiles.place_of(first);
-    const Interval cols = state_.tiles.cols_of(place, State::cols_in(line));
-    const GemmDim& inner = state_.shape.inner;
-    const std::int64_t along = state_.shape.sides[1].a;
-    S* const turned = reinterpret_cast<S*>(gathered_);
-    const std::int64_t row_size = State::cols_in(line) * state_.leaf;
-    for (int i = 0; i < Tile::kReads; ++i) {
-      if (state_.tiles.has_row(place, i)) {
-        TurnedElements<S>{.from = a_ + state_.tiles.row_at(place, i) + cols.begin * along +
-                                  block * state_.leaf * inner.a,
-                          .apart = inner.a,
-                          .along = along,
-                          .lanes = state_.leaf,
-                          .count = cols.extent}
-            .to(turned + i * row_size);
-      }
-    }
+    TileSource<S> source = state_.tiles.source_of(place, a_);
+    source.from += block * state_.leaf * state_.shape.inner.a;
+    source.apart = state_.shape.inner.a;
+    source.channels = count * state_.leaf;
+    source.zeros = reinterpret_cast<const S*>(zeros_);
+    float* const to = elements_of(block) + (first - group_.begin) * state_.leaf;
+    const TileLine<S, Tile::kSide, Tile::kReads> tiles(source,
+                                                       {place.sides[0].reads, place.sides[1].reads},
+                                                       line, reinterpret_cast<S*>(gathered_));
     for (std::int64_t t = 0; t < line; ++t) {
-      WinogradElements<S> work = place_for(first + t, block);
-      for (int i = 0; i < Tile::kReads; ++i) {
-        const S* const row = turned + i * row_size - cols.begin * state_.leaf;
-        point_at(row, state_.tiles.has_row(place, i) ? cols : Interval(), state_.leaf,
-                 place.sides[1].reads + Tile::kSide * t, work.from.data() + Tile::kReads * i);
-      }
-      state_.transforms.elements(work);
+      state_.transforms.elements({.from = tiles.elements_of(t),
+                                  .count = state_.leaf,
+                                  .to = to + t * state_.leaf,
+                                  .step = state_.element_step(),
+                                  .blocks = count,
+                                  .block_step = state_.block_step()});
     }
-  }
-
-  // At a tile's elements in a row: from column `first` on, those that there are `step` apart.
-  void point_at(const S* row, Interval cols, std::int64_t step, std::int64_t first,
-                const S** to) const {
-    for (std::int64_t col = first; col < first + Tile::kReads; ++col, ++to) {
-      *to = col >= cols.begin && col < cols.end() ? row + col * step
-                                                  : reinterpret_cast<const S*>(zeros_);
-    }
-  }
-
-  // Of a tile's elements, from this block on; from where is not said yet.
-  [[nodiscard]] WinogradElements<S> place_for(std::int64_t tile, std::int64_t block) const {
-    WinogradElements<S> work;  // NOLINT: whoever asks says from where
-    work.count = state_.leaf;
-    work.to = elements_of(block) + (tile - group_.begin) * state_.leaf;
-    work.step = state_.element_step();
-    return work;
   }
 
   // Of a block of the summed dim. Made for the first group, or just before each use.

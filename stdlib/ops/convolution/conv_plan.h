@@ -8,6 +8,7 @@
 #include "ir/kernel.h"
 #include "runtime/kernels/strided.h"
 #include "runtime/products/gemm.h"
+#include "runtime/products/winograd/kernel_gradient.h"
 #include "runtime/products/winograd/winograd.h"
 #include "stdlib/ops/convolution/conv_loops.h"
 
@@ -54,13 +55,15 @@ struct ConvPlan {
 
 // ---- in Winograd's products --------------------------------------------------------------------
 
-// Whether Winograd's products do a convolution in fewer multiplications: a matter of its whole
-// sizes alone, so that it is so on every layout.
-[[nodiscard]] bool uses_winograd(const OpCall& call, const IterationSpace& space, bool up);
+// Whether Winograd's products do a convolution, for which it has been planned, in fewer
+// multiplications: a matter of its whole sizes alone, so that it is so on every layout.
+[[nodiscard]] bool in_tiles(const IterationSpace& space);
 
 // Of one that they do: cuts its sum so that a block is worth the sums that its results take, says
 // what a tile reads where its results are made of all that, and that it is timed as what it is.
 void plan_for_winograd(const OpCall& call, bool up, IterationSpace& space);
+// The same of `conv_kernel`, whose blocks have some tiles each.
+void plan_for_winograd_gradient(const OpCall& call, IterationSpace& space);
 
 // Of one rank's slices.
 struct WinogradPlan {
@@ -68,7 +71,8 @@ struct WinogradPlan {
   std::int64_t b = 0;  // where the kernel begins
 };
 
-// requires: uses_winograd
+// requires: in_tiles
 [[nodiscard]] WinogradPlan plan_winograd(const KernelCall& call, bool up);
+[[nodiscard]] WinogradGradient plan_winograd_gradient(const KernelCall& call);
 
 }  // namespace mtf

@@ -292,6 +292,15 @@ void run_tiles(const KernelCall& call, bool up) {
                         static_cast<float*>(call.out.data));
 }
 
+void run_gradient(const KernelCall& call) {
+  using Prepared = PreparedWinogradGradient;
+  const auto prepared = made_once<Prepared>(call, [&] {
+    return std::make_shared<const Prepared>(plan_winograd_gradient(call), call.host.cpu());
+  });
+  prepared->run(static_cast<const BFloat16*>(call.in[0].data),
+                static_cast<const BFloat16*>(call.in[1].data), static_cast<float*>(call.out.data));
+}
+
 template <typename T, typename S>
 void run_stored(const KernelCall& call, ConvKind kind) {
   using Prepared = PreparedConv<T, S>;
@@ -306,8 +315,10 @@ void run_conv(const KernelCall& call, ConvKind kind) {
   }
   const bool up = kind == ConvKind::kTransposed;
   const bool is_narrow = call.in[0].dtype == DType::kBF16;
-  if (kind != ConvKind::kKernel && uses_winograd(call.call, call.space, up)) {
-    return is_narrow ? run_tiles<BFloat16>(call, up) : run_tiles<float>(call, up);
+  if (in_tiles(call.space)) {
+    return kind == ConvKind::kKernel ? run_gradient(call)
+           : is_narrow               ? run_tiles<BFloat16>(call, up)
+                                     : run_tiles<float>(call, up);
   }
   if (is_narrow) {
     return run_stored<float, BFloat16>(call, kind);

@@ -86,6 +86,7 @@ IterationSpace conv_kernel_space(const OpCall& call) {
   });
   maker.operand(1, [](const Dim& dim) { return dim; });
   add_windows(maker.space(), 0, call.operands[0].shape, axes, false);
+  plan_for_winograd_gradient(call, maker.space());
   return std::move(maker.space());
 }
 

@@ -1,7 +1,11 @@
 // Which convolutions Winograd's products do, and of one rank's slices, how.
 
 #include <algorithm>
+#include <array>
+#include <numeric>
+#include <utility>
 
+#include "ir/support/index.h"
 #include "runtime/products/gemm_plan.h"
 #include "runtime/products/winograd/transforms.h"
 #include "stdlib/ops/convolution/conv_plan.h"
@@ -22,6 +26,15 @@ constexpr std::int64_t kLeastUsed = 2;      // of three results that tiles make
 constexpr std::int64_t kLeastBlock = 8;
 constexpr std::int64_t kQuarters = 4;
 constexpr std::int64_t kShortest = 16;
+
+// Of a kernel's gradient: tiles of a canonical block, whose products are made taps.
+constexpr std::int64_t kEnoughTiles = 16;
+constexpr std::int64_t kLeastTiles = 8;
+constexpr std::int64_t kMostBlocks = 16;  // of a side, as of any sum
+
+constexpr std::int64_t kWideTile = WinogradTile<float>::kSide;
+constexpr std::int64_t kNarrowTile = WinogradTile<BFloat16>::kSide;
+constexpr const char* kNarrowWay = "conv.winograd.bf16";
 
 bool one_loop_each(const DimMap& map) {
   return std::ranges::all_of(map, [](const auto& loops) { return loops.size() == 1; });
@@ -61,36 +74,55 @@ LoopKinds kinds_of(const IterationSpace& space) {
   return kinds;
 }
 
-// How many results a tile has along a side; 0: there are no such products of the dtypes.
-std::int64_t tile_of(const OpCall& call) {
-  const auto all_are = [&call](DType dtype) {
-    return std::ranges::all_of(
-        call.operands, [dtype](const TensorType& operand) { return operand.dtype == dtype; });
-  };
-  if (call.result.dtype != DType::kF32) {
-    return 0;
-  }
-  return all_are(DType::kF32)    ? WinogradTile<float>::kSide
-         : all_are(DType::kBF16) ? WinogradTile<BFloat16>::kSide
-                                 : 0;
-}
-
 bool are_small_windows(const WindowAxes& axes) {
   return axes.size() == 2 && std::ranges::all_of(axes, [](const WindowAxis& axis) {
            return axis.stride == 1 && axis.dilation == 1 && axis.taps.size == kWinogradWindow;
          });
 }
 
-// Whether there are enough tiles, and most of them whole.
-bool fills_tiles(const WindowAxes& axes, bool up, std::int64_t tile) {
-  double results = 1;
-  double made = 1;
-  for (const WindowAxis& axis : axes) {
-    const std::int64_t size = (up ? axis.big : axis.small).size;
-    results *= static_cast<double>(size);
-    made *= static_cast<double>(ceil_div(size, tile) * tile);
+// The tiles of so many results along each side.
+class TileCount {
+ public:
+  TileCount(const std::array<std::int64_t, 2>& results, std::int64_t side) {
+    for (const std::int64_t along : results) {
+      tiles_ = saturating_product(tiles_, ceil_div(along, side));
+      results_ *= static_cast<double>(along);
+      made_ *= static_cast<double>(ceil_div(along, side) * side);
+    }
   }
-  return made >= kLeastResults && 3 * results >= kLeastUsed * made;
+
+  [[nodiscard]] std::int64_t tiles() const { return tiles_; }
+  [[nodiscard]] double made() const { return made_; }
+  // Whether most of what tiles make is wanted.
+  [[nodiscard]] bool are_filled() const { return 3 * results_ >= kLeastUsed * made_; }
+
+ private:
+  std::int64_t tiles_ = 1;
+  double results_ = 1;
+  double made_ = 1;
+};
+
+bool fills_tiles(const WindowAxes& axes, bool up, std::int64_t tile) {
+  const auto size = [&axes, up](std::size_t i) { return (up ? axes[i].big : axes[i].small).size; };
+  const TileCount count({size(0), size(1)}, tile);
+  return count.made() >= kLeastResults && count.are_filled();
+}
+
+// How many results a tile has along a side; 0: there are no such products of the dtypes and
+// windows, or they would leave most of a tile's results unused.
+std::int64_t tile_of(const OpCall& call, const IterationSpace& space, bool up) {
+  const auto all_are = [&call](DType dtype) {
+    return std::ranges::all_of(
+        call.operands, [dtype](const TensorType& operand) { return operand.dtype == dtype; });
+  };
+  const std::int64_t tile = call.result.dtype != DType::kF32 ? 0
+                            : all_are(DType::kF32)           ? kWideTile
+                            : all_are(DType::kBF16)          ? kNarrowTile
+                                                             : 0;
+  const WindowAxes axes = axes_of(call.args, up);
+  const bool can = tile > 0 && are_small_windows(axes) && fills_tiles(axes, up, tile) &&
+                   std::ranges::all_of(space.operands, one_loop_each);
+  return can ? tile : 0;
 }
 
 // Whether the loops have so many indices together.
@@ -100,6 +132,37 @@ bool reach(const IterationSpace& space, const std::vector<std::size_t>& loops, s
     volume = std::min(least, volume * std::min(least, space.loops[l].size));
   }
   return volume >= least;
+}
+
+// Cuts the sums of a kernel's gradient over both sides into blocks, as many as leave enough tiles
+// in each with those of the other sums, and two along each side if that leaves some. Whether they
+// do.
+bool cut_into_tiles(IterationSpace& space) {
+  std::array<LoopDim*, 2> sides = {};
+  std::array<std::int64_t, 2> blocks = {};
+  for (std::size_t i = 0; i < sides.size(); ++i) {
+    sides[i] = &space.loops[space.operands[0][space.windows[i].dim].front()];
+    blocks[i] = std::gcd(kMostBlocks, sides[i]->size);
+    sides[i]->least_block = sides[i]->size;
+  }
+  const std::vector<std::int64_t> others = canonical_blocks(space);
+  std::int64_t images = 1;
+  for (const std::size_t l : kinds_of(space).summed) {
+    images = saturating_product(images, space.loops[l].size / others[l]);
+  }
+  while (true) {
+    std::array<std::int64_t, 2> places = {};
+    for (std::size_t i = 0; i < sides.size(); ++i) {
+      places[i] = sides[i]->least_block = sides[i]->size / blocks[i];
+    }
+    const TileCount count(places, kNarrowTile);
+    const std::int64_t tiles = saturating_product(images, count.tiles());
+    std::int64_t& most = blocks[0] > blocks[1] ? blocks[0] : blocks[1];
+    if ((tiles >= kEnoughTiles && count.are_filled()) || most <= 2) {
+      return tiles >= kLeastTiles && count.are_filled();
+    }
+    most /= 2;
+  }
 }
 
 std::size_t loop_named(const IterationSpace& space, const std::string& name) {
@@ -184,27 +247,36 @@ class Planner {
 
 }  // namespace
 
-bool uses_winograd(const OpCall& call, const IterationSpace& space, bool up) {
-  const WindowAxes axes = axes_of(call.args, up);
-  const std::int64_t tile = tile_of(call);
-  if (tile == 0 || !are_small_windows(axes) || !fills_tiles(axes, up, tile) ||
-      !std::ranges::all_of(space.operands, one_loop_each)) {
-    return false;
-  }
-  const LoopKinds kinds = kinds_of(space);
-  return !kinds.others && kinds.summed.size() == 1 && reach(space, kinds.summed, kLeastSummed) &&
-         reach(space, kinds.cols, kLeastCols);
+bool in_tiles(const IterationSpace& space) {
+  return !space.way.empty();
 }
 
 void plan_for_winograd(const OpCall& call, bool up, IterationSpace& space) {
-  if (uses_winograd(call, space, up)) {
-    const std::int64_t tile = tile_of(call);
-    LoopDim& summed = space.loops[kinds_of(space).summed.front()];
-    summed.least_block = std::clamp(summed.size / kQuarters, kShortest, kLeastBlock * tile);
-    for (WindowDim& window : space.windows) {
-      window.tile = tile == WinogradTile<float>::kSide ? 1 : tile;  // these read their own alone
-    }
-    space.timed_as = tile == WinogradTile<float>::kSide ? "conv.winograd" : "conv.winograd.bf16";
+  const std::int64_t tile = tile_of(call, space, up);
+  const LoopKinds kinds = kinds_of(space);
+  if (tile == 0 || kinds.others || kinds.summed.size() != 1 ||
+      !reach(space, kinds.summed, kLeastSummed) || !reach(space, kinds.cols, kLeastCols)) {
+    return;
+  }
+  LoopDim& summed = space.loops[kinds.summed.front()];
+  summed.least_block = std::clamp(summed.size / kQuarters, kShortest, kLeastBlock * tile);
+  for (WindowDim& window : space.windows) {
+    window.tile = tile == kWideTile ? 1 : tile;  // these read their own alone
+  }
+  space.way = tile == kWideTile ? "conv.winograd" : kNarrowWay;
+}
+
+void plan_for_winograd_gradient(const OpCall& call, IterationSpace& space) {
+  const LoopKinds kinds = kinds_of(space);
+  if (tile_of(call, space, false) != kNarrowTile || kinds.others || kinds.rows.size() != 1 ||
+      kinds.cols.size() != 1 || !reach(space, kinds.rows, kLeastSummed) ||
+      !reach(space, kinds.cols, kLeastSummed)) {
+    return;
+  }
+  IterationSpace cut = space;
+  if (cut_into_tiles(cut)) {
+    space = std::move(cut);
+    space.way = kNarrowWay;
   }
 }
 

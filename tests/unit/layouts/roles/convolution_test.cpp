@@ -218,6 +218,29 @@ TEST_CASE("all layouts of bf16's convolutions with many channels give one rank's
   check_many_channels("bf16");
 }
 
+// In Winograd's products, a block's last tile being a part of one, and in stages where a rank has
+// more than one block around a split dim.
+TEST_CASE("all layouts of the gradient of a kernel of bf16 give one rank's bits") {
+  const std::string sizes = "dim n = 2, h = 32, w = 36, in = 64, out = 64, f_h = 3, f_w = 3\n";
+  for (const std::string result :
+       {"conv_kernel(x, y -> [f_h, f_w, in, out]", "conv_kernel(x, y -> [out, in, f_w, f_h]"}) {
+    for (const std::string order : {"[n, h, w, in]", "[n, in, h, w]", "[h, in, n, w]"}) {
+      const std::string text = sizes + "fn case() {\n  let x = cast(normal(" + order +
+                               ", seed = 1), bf16)\n  let y = cast(normal([n, h, w, out], seed = "
+                               "2), bf16)\n  return " +
+                               result +
+                               ", window = [h, w], taps = [f_h, f_w], padding = \"same\", dtype = "
+                               "f32)\n}\n";
+      const SpmdProgram plan = lowered(program_of(text), one_rank());
+      CHECK(std::ranges::any_of(plan.steps, [](const Step& step) {
+        return step.kind == StepKind::kKernel &&
+               step.calls.front().split->space->way == "conv.winograd.bf16";
+      }));
+      check_layouts(text, {{2}});
+    }
+  }
+}
+
 // No element is summed over ranks, so bits are those of one rank where blocks are uneven, too.
 void check_uneven_channels(const std::string& dtype) {
   const Program program = program_of(R"(

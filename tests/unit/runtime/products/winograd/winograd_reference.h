@@ -146,6 +146,25 @@ struct Definition<BFloat16> {
             std::fma(8.0F, m[3] - m[4], m[1] - m[2]) + m[5]};
   }
   static float whole(float result) { return result * (1.0F / 576); }
+
+  // Of a kernel's gradient.
+  static Line<6> places(const Line<4>& y) {
+    const float evens = std::fma(4.0F, y[2], y[0]);
+    const float odds = std::fma(8.0F, y[3], 2 * y[1]);
+    return {y[0],
+            (y[0] + y[2]) + (y[1] + y[3]),
+            (y[0] + y[2]) - (y[1] + y[3]),
+            evens + odds,
+            evens - odds,
+            y[3]};
+  }
+  static Line<3> sums(const Line<6>& m) {
+    const float near = m[1] + m[2];
+    const float far = m[3] + m[4];
+    return {std::fma(6.0F, m[0], std::fma(-4.0F, near, far)),
+            std::fma(-4.0F, m[1] - m[2], 2 * (m[3] - m[4])),
+            std::fma(24.0F, m[5], std::fma(4.0F, far, -4 * near))};
+  }
 };
 
 // One column of one image: where its numbers begin.
