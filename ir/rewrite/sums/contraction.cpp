@@ -30,6 +30,12 @@ void add(TypeKey& key, const TensorType& type) {
   key.push_back(static_cast<std::uintptr_t>(type.dtype));
 }
 
+// Whether it says in which order factors are multiplied: x * w * s is (x * w) * s.
+bool is_in_order(const Value& sum) {
+  const auto* said = sum.args.get<bool>("as_written");
+  return (said != nullptr && *said) || (sum.op->algebra == Algebra::kSum && !sum.backward);
+}
+
 // An einsum of at least two tensors.
 std::optional<ValueId> einsum(Contraction& state, const Value& like,
                               const std::vector<ValueId>& factors) {
@@ -56,6 +62,9 @@ std::optional<ValueId> einsum(Contraction& state, const Value& like,
   OpArgs args;
   args.set("to", like.type.shape);
   args.set("dtype", like.type.dtype);
+  if (factors.size() > 2 && is_in_order(like)) {
+    args.set("as_written", true);
+  }
   const std::size_t before = to.values.size();
   const std::optional<ValueId> value = try_call(state, like, Algebra::kEinsum, factors, args);
   if (value && to.values.size() == before + 1 && to.at(*value).op == &op &&

@@ -1,8 +1,8 @@
 // einsum: the sum of products over the dims that the result lacks, for any number of tensors.
 //
 // It is built of steps that have one meaning each: a dim that only one operand has is summed first;
-// more than two operands are multiplied from left to right, each dim summed at its last use;
-// products without a sum are `mul`, and what a one_hot picks is a gather. What remains is one
+// more than two operands are multiplied two by two (`einsum_order`), each dim summed at its last
+// use; products without a sum are `mul`, and what a one_hot picks is a gather. What remains is one
 // product of two tensors, for the kernel. Of narrow tensors it is wide, and rounded once behind it:
 // what ranks exchange of a sum is wide, what they exchange of the operands is narrow.
 //
@@ -10,10 +10,12 @@
 // one reduction over ranks serves them all, with the same bits on every layout.
 
 #include <algorithm>
+#include <utility>
 
 #include "ir/rewrite/autodiff.h"
 #include "stdlib/ops/index/pick.h"
 #include "stdlib/ops/ops.h"
+#include "stdlib/ops/reduce/einsum_order.h"
 #include "stdlib/ops/reduce/product_kernel.h"
 #include "stdlib/ops/reduce/reductions.h"
 #include "stdlib/ops/rules.h"
@@ -145,6 +147,9 @@ std::optional<TensorType> einsum_type(OpCall& call, DiagSink& diags) {
   if (call.args.get<Shape>("to") == nullptr) {
     call.args.set("to", default_result(call));
   }
+  if (call.operands.size() <= 2 || terms_of(call.args) > 1) {
+    call.args.erase("as_written");  // there is one order
+  }
   const Shape to = shape_arg(call.args, "to");
   if (!check_result_dims(call, to, diags)) {
     return std::nullopt;
@@ -226,6 +231,16 @@ ValueId expand_narrow(Builder& b, const OpCall& call, std::span<const ValueId> o
   return b.cast(b.emit("einsum", std::move(factors), std::move(args)), dtype);
 }
 
+std::vector<std::pair<std::size_t, std::size_t>> order_of(const Builder& b, const OpCall& call,
+                                                          const std::vector<ValueId>& factors,
+                                                          const Shape& to) {
+  std::vector<Shape> shapes;
+  std::ranges::transform(factors, std::back_inserter(shapes),
+                         [&b](ValueId factor) { return b.type_of(factor).shape; });
+  return bool_arg(call.args, "as_written", false) ? written_order(shapes.size())
+                                                  : cheapest_order(shapes, to);
+}
+
 // An invalid id: the call is one product already, and stands for itself.
 std::optional<ValueId> einsum_expand(Builder& b, const OpCall& call,
                                      std::span<const ValueId> operands) {
@@ -251,11 +266,15 @@ std::optional<ValueId> einsum_expand(Builder& b, const OpCall& call,
   if (factors.size() == 1) {
     return b.ordered(factors[0], to);
   }
-  ValueId total = factors[0];
-  for (std::size_t i = 1; i < factors.size(); ++i) {
-    total = product(b, total, factors[i], to, std::span(factors).subspan(i + 1));
+  for (const auto& [x, y] : order_of(b, call, factors, to)) {
+    std::vector<ValueId> rest;
+    const ValueId first = std::exchange(factors[x], ValueId{});
+    const ValueId second = std::exchange(factors[y], ValueId{});
+    std::ranges::copy_if(factors, std::back_inserter(rest),
+                         [](ValueId factor) { return factor.valid(); });
+    factors.push_back(product(b, first, second, to, rest));
   }
-  return total;
+  return factors.back();
 }
 
 IterationSpace einsum_space(const OpCall& call) {
@@ -318,6 +337,10 @@ const OpDef kEinsum{
                 .kind = ParamKind::kInt,
                 .required = false,
                 .help = "how many products, of two tensors each, are added up in one sum (1)"},
+               {.name = "as_written",
+                .kind = ParamKind::kBool,
+                .required = false,
+                .help = "multiply from left to right, not in the order that takes least (false)"},
                summed_param()},
     .shape_rule =
         "the dims after `->`, all of them in the operands; or all but those of `over`; else the "

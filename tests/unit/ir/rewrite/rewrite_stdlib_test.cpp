@@ -22,8 +22,7 @@ struct Sketch {
     return builder.input(InputKind::kArgument, name,
                          {.dtype = DType::kF32, .shape = std::move(shape)});
   }
-  ValueId to(std::string_view op, std::vector<ValueId> operands, Shape shape) {
-    OpArgs args;
+  ValueId to(std::string_view op, std::vector<ValueId> operands, Shape shape, OpArgs args = {}) {
     args.set("to", std::move(shape));
     return builder.emit(op, std::move(operands), std::move(args));
   }
@@ -51,9 +50,21 @@ TEST_CASE("sums of products and einsums are the same programs") {
           einsum.text({einsum.to("einsum", {einsum.x, einsum.w}, result)}));
     Sketch sum3;
     Sketch einsum3;
-    CHECK(sum3.text({sum3.to("sum", {sum3.mul(sum3.mul(sum3.x, sum3.v), sum3.w)}, result)}) ==
-          einsum3.text({einsum3.to("einsum", {einsum3.x, einsum3.v, einsum3.w}, result)}));
+    OpArgs in_order;
+    in_order.set("as_written", true);
+    CHECK(
+        sum3.text({sum3.to("sum", {sum3.mul(sum3.mul(sum3.x, sum3.v), sum3.w)}, result)}) ==
+        einsum3.text({einsum3.to("einsum", {einsum3.x, einsum3.v, einsum3.w}, result, in_order)}));
   }
+}
+
+TEST_CASE("an einsum of three tensors is that of two products in the order that takes least") {
+  const Shape result({{"b", 2}});
+  Sketch three;
+  Sketch two;
+  const ValueId summed = two.to("sum", {two.w}, Shape({{"i", 3}}));
+  CHECK(three.text({three.to("einsum", {three.x, three.v, three.w}, result)}) ==
+        two.text({two.to("einsum", {two.x, two.mul(two.v, summed)}, result)}));
 }
 
 TEST_CASE("the training step of a layer has no products left but einsums") {

@@ -53,7 +53,7 @@ TEST_CASE("products of several factors become one einsum, in the order of the te
   Case a;
   const ValueId product = a.emit("mul", {a.emit("mul", {a.emit("mul", {a.x, a.v}), a.w}), a.v});
   CHECK(a.text({a.emit("sum", {product}, kHidden)}) ==
-        "  %3 = einsum(%0, %2, %1, %2) : f32[b 2, h 4]\n"
+        "  %3 = einsum(%0, %2, %1, %2, as_written = true) : f32[b 2, h 4]\n"
         "  return %3\n");
 }
 
@@ -62,7 +62,7 @@ TEST_CASE("a product in brackets is one factor") {
   const ValueId product = a.emit("mul", {a.emit("mul", {a.x, a.v}), a.emit("mul", {a.w, a.v})});
   CHECK(a.text({a.emit("sum", {product}, kHidden)}) ==
         "  %3 = mul(%1, %2) : f32[i 3, h 4]\n"
-        "  %4 = einsum(%0, %2, %3) : f32[b 2, h 4]\n"
+        "  %4 = einsum(%0, %2, %3, as_written = true) : f32[b 2, h 4]\n"
         "  return %4\n");
 }
 
