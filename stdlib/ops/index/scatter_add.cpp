@@ -7,12 +7,12 @@
 
 #include <algorithm>
 #include <numeric>
-#include <utility>
+#include <type_traits>
 
 #include "ir/builder.h"
 #include "ir/rewrite/autodiff.h"
-#include "runtime/kernels/tree.h"
 #include "stdlib/ops/index/indices.h"
+#include "stdlib/ops/index/row_sums.h"
 #include "stdlib/ops/move/cut.h"
 #include "stdlib/ops/ops.h"
 #include "stdlib/ops/rules.h"
@@ -102,13 +102,6 @@ void scatter_add_grad(GradBuilder& b) {
   b.add_to(0, b.emit("gather", std::move(operands), std::move(args)));
 }
 
-// One row to add: its place in the result, the canonical block it is in, and where it begins.
-struct Entry {
-  std::int64_t to = 0;
-  std::int64_t block = 0;
-  std::int64_t from = 0;
-};
-
 // One dim of the ids on this rank.
 struct IdDim {
   std::int64_t extent = 1;
@@ -166,9 +159,11 @@ std::vector<OwnRows> own_rows(const KernelCall& call) {
   return own;
 }
 
-// `at`: where the place is in each tensor of ids.
-void collect(std::span<const IdDim> dims, std::span<const OwnRows> own,
-             const std::vector<std::int64_t>& at, Entry entry, std::vector<Entry>& out) {
+// Calls f(entry) for each row that goes to one that the rank has. `at`: where the place is in each
+// tensor of ids.
+template <typename F>
+void each_entry(std::span<const IdDim> dims, std::span<const OwnRows> own,
+                std::span<const std::int64_t> at, Entry entry, const F& f) {
   if (dims.empty()) {
     for (std::size_t i = 0; i < own.size(); ++i) {
       const std::int64_t row = own[i].ids[static_cast<std::size_t>(at[i])] - own[i].rows.begin;
@@ -177,29 +172,26 @@ void collect(std::span<const IdDim> dims, std::span<const OwnRows> own,
       }
       entry.to += row * own[i].stride;
     }
-    out.push_back(entry);
+    f(entry);
     return;
   }
   const IdDim& dim = dims.front();
   const std::int64_t chain = dim.extent / dim.blocks;
-  std::vector<std::int64_t> next = at;
-  for (std::int64_t i = 0; i < dim.extent; ++i) {
-    collect(dims.subspan(1), own, next,
-            {.to = entry.to + i * dim.to,
-             .block = entry.block * dim.blocks + i / chain,
-             .from = entry.from + i * dim.from},
-            out);
-    for (std::size_t k = 0; k < next.size(); ++k) {
-      next[k] += dim.ids[k];
+  std::vector<std::int64_t> next(at.begin(), at.end());
+  for (std::int64_t block = 0; block < dim.blocks; ++block) {
+    Entry inner = {.to = entry.to + block * chain * dim.to,
+                   .block = entry.block * dim.blocks + block,
+                   .from = entry.from + block * chain * dim.from};
+    for (std::int64_t i = 0; i < chain; ++i) {
+      each_entry(dims.subspan(1), own, next, inner, f);
+      inner.to += dim.to;
+      inner.from += dim.from;
+      for (std::size_t k = 0; k < next.size(); ++k) {
+        next[k] += dim.ids[k];
+      }
     }
   }
 }
-
-// The elements of one row, as offsets in the rows and in the table.
-struct RowMap {
-  std::vector<std::int64_t> from;
-  std::vector<std::int64_t> to;
-};
 
 RowMap row_map(const KernelCall& call) {
   const Shape& x = call.in[0].shape;
@@ -223,55 +215,6 @@ RowMap row_map(const KernelCall& call) {
   return map;
 }
 
-template <typename T>
-T plus(T a, T b) {
-  return static_cast<T>(to_wrapping(a) + to_wrapping(b));
-}
-
-// So many are added one behind the other: in a chain of a million the errors of f32 would show.
-constexpr std::size_t kChain = 64;
-
-// Adds the entries of one block into `total`.
-template <typename T>
-void add_block(std::span<const Entry> entries, const T* x, const RowMap& map, std::span<T> total) {
-  if (entries.size() > kChain) {
-    const std::size_t half = entries.size() / 2;
-    add_block(entries.first(half), x, map, total);
-    std::vector<T> upper(total.size());
-    add_block(entries.subspan(half), x, map, std::span<T>(upper));
-    std::ranges::transform(total, upper, total.begin(), plus<T>);
-    return;
-  }
-  for (std::size_t e = 0; e < total.size(); ++e) {
-    total[e] = x[entries.front().from + map.from[e]];
-  }
-  for (const Entry& entry : entries.subspan(1)) {
-    for (std::size_t e = 0; e < total.size(); ++e) {
-      total[e] = plus(total[e], x[entry.from + map.from[e]]);
-    }
-  }
-}
-
-// Adds the entries, which are sorted by block, over blocks [begin, end) in a tree into `total`.
-template <typename T>
-void add_tree(std::span<const Entry> entries, std::int64_t begin, std::int64_t end, const T* x,
-              const RowMap& map, std::span<T> total) {
-  if (entries.front().block == entries.back().block) {
-    return add_block(entries, x, map, total);
-  }
-  const std::int64_t middle = begin + tree_split(end - begin);
-  const auto split = static_cast<std::size_t>(
-      std::ranges::lower_bound(entries, middle, {}, &Entry::block) - entries.begin());
-  if (split == 0 || split == entries.size()) {
-    return split == 0 ? add_tree(entries, middle, end, x, map, total)
-                      : add_tree(entries, begin, middle, x, map, total);
-  }
-  add_tree(entries.first(split), begin, middle, x, map, total);
-  std::vector<T> upper(total.size());
-  add_tree(entries.subspan(split), middle, end, x, map, std::span<T>(upper));
-  std::ranges::transform(total, upper, total.begin(), plus<T>);
-}
-
 // The rank that owns the first block of every summed dim turns -0 into 0.
 bool owns_first_block(const KernelCall& call) {
   for (std::size_t loop = 0; loop < call.space.loops.size(); ++loop) {
@@ -282,34 +225,61 @@ bool owns_first_block(const KernelCall& call) {
   return true;
 }
 
+// Of whole numbers, which any order adds up to the same: as they come.
+template <typename T, typename Each>
+void add_whole_numbers(const KernelCall& call, const RowMap& map, const Each& each) {
+  const T* x = elements<const T>(call.in[0]).data();
+  T* out = elements<T>(call.out).data();
+  each([&](const Entry& entry) {
+    for (std::size_t e = 0; e < map.from.size(); ++e) {
+      T& sum = out[entry.to + map.to[e]];
+      sum = plus(sum, x[entry.from + map.from[e]]);
+    }
+  });
+}
+
+constexpr std::size_t kAhead = 16;  // rows that memory is asked for before they are added
+
+template <typename T>
+void add_sorted(const KernelCall& call, const RowMap& map, const SortedRows& rows, bool first) {
+  T* out = elements<T>(call.out).data();
+  std::vector<T> total(map.from.size());
+  const T* const x = elements<const T>(call.in[0]).data();
+  const RowSums<T> sums(rows, x, map);
+  for (std::size_t i = 0; i < rows.size();) {
+    const std::size_t end = rows.end_of(i);
+    for (std::size_t ahead = i; ahead < end && ahead + kAhead < rows.size(); ++ahead) {
+      __builtin_prefetch(x + rows.from(ahead + kAhead));
+    }
+    sums.tree(i, end, 0, rows.blocks(), std::span<T>(total));
+    for (std::size_t e = 0; e < total.size(); ++e) {
+      out[rows.to(i) + map.to[e]] = first ? plus(total[e], T{0}) : total[e];
+    }
+    i = end;
+  }
+}
+
 void scatter_add_kernel(const KernelCall& call) {
   const std::vector<IdDim> dims = id_dims(call);
   const std::vector<OwnRows> own = own_rows(call);
-  std::vector<Entry> entries;
-  collect(dims, own, std::vector<std::int64_t>(own.size(), 0), Entry{}, entries);
-  std::ranges::stable_sort(entries, {},
-                           [](const Entry& entry) { return std::pair(entry.to, entry.block); });
-  const std::int64_t blocks =
-      std::accumulate(dims.begin(), dims.end(), std::int64_t{1},
-                      [](std::int64_t n, const IdDim& dim) { return n * dim.blocks; });
+  const auto each = [&](const auto& f) {
+    each_entry(std::span(dims), std::span(own), std::vector<std::int64_t>(own.size(), 0), Entry{},
+               f);
+  };
   const RowMap map = row_map(call);
   const bool first = owns_first_block(call);
   fill_zero(call.out, !first);
   with_number(call.out.dtype, [&](auto element) {
     using T = decltype(element);
-    const T* x = elements<const T>(call.in[0]).data();
-    T* out = elements<T>(call.out).data();
-    std::vector<T> total(map.from.size());
-    for (std::size_t i = 0; i < entries.size();) {
-      std::size_t end = i;
-      while (end < entries.size() && entries[end].to == entries[i].to) {
-        ++end;
-      }
-      add_tree(std::span(entries).subspan(i, end - i), 0, blocks, x, map, std::span<T>(total));
-      for (std::size_t e = 0; e < total.size(); ++e) {
-        out[entries[i].to + map.to[e]] = first ? plus(total[e], T{0}) : total[e];
-      }
-      i = end;
+    if constexpr (std::is_integral_v<T>) {
+      add_whole_numbers<T>(call, map, each);
+    } else {
+      SortedRows rows(
+          std::accumulate(dims.begin(), dims.end(), std::int64_t{1},
+                          [](std::int64_t n, const IdDim& dim) { return n * dim.blocks; }));
+      each([&rows](const Entry& entry) { rows.add(entry); });
+      rows.sort();
+      add_sorted<T>(call, map, rows, first);
     }
   });
 }

@@ -44,7 +44,7 @@ template <typename T>
 template <typename Key>
 struct Keyed {
   Key key;
-  std::uint32_t at;
+  Key at;
 };
 
 // Sorted by key; equal ones stay as they were. `other` is room for as many.
