@@ -14,20 +14,23 @@
 namespace mtf {
 namespace {
 
-constexpr std::size_t kShort = 1024;  // below, comparing is quicker
-constexpr unsigned kDigit = 11;       // bits
-constexpr std::size_t kValues = std::size_t{1} << kDigit;
+constexpr std::size_t kFew = 64;  // below, comparing is quicker
 
-template <typename Key>
-inline constexpr unsigned kDigits = (8 * sizeof(Key) + kDigit - 1) / kDigit;
+// Bits of a digit: fewer for short lines, which then have less to count.
+constexpr std::size_t kShort = 1024;
+constexpr unsigned kShortDigit = 8;
+constexpr unsigned kLongDigit = 11;
 
-template <typename Key>
-std::size_t digit_of(Key key, unsigned digit) {
-  return static_cast<std::size_t>(key >> (digit * kDigit)) & (kValues - 1);
-}
+template <typename Key, unsigned kBits>
+struct Digits {
+  static constexpr unsigned kCount = (8 * sizeof(Key) + kBits - 1) / kBits;
+  static constexpr std::size_t kValues = std::size_t{1} << kBits;
+  using Counts = std::array<std::array<std::uint32_t, kValues>, kCount>;
 
-template <typename Key>
-using Counts = std::array<std::array<std::uint32_t, kValues>, kDigits<Key>>;
+  static std::size_t at(Key key, unsigned digit) {
+    return static_cast<std::size_t>(key >> (digit * kBits)) & (kValues - 1);
+  }
+};
 
 template <typename Key>
 Key key_in(const Keyed<Key>& element) {
@@ -38,19 +41,19 @@ Key key_in(Key element) {
   return element;
 }
 
-template <typename Element>
-void by_radix(std::vector<Element>& line, std::vector<Element>& other) {
-  using Key = decltype(key_in(line.front()));
+// `counts`: zeros.
+template <unsigned kBits, typename Element, typename Counts>
+void by_digits(std::vector<Element>& line, std::vector<Element>& other, Counts& counts) {
+  using Of = Digits<decltype(key_in(line.front())), kBits>;
   other.resize(line.size());
-  const auto counts = std::make_unique<Counts<Key>>();
   for (const Element& element : line) {
-    for (unsigned digit = 0; digit < kDigits<Key>; ++digit) {
-      ++(*counts)[digit][digit_of(key_in(element), digit)];
+    for (unsigned digit = 0; digit < Of::kCount; ++digit) {
+      ++counts[digit][Of::at(key_in(element), digit)];
     }
   }
-  for (unsigned digit = 0; digit < kDigits<Key>; ++digit) {
-    auto& places = (*counts)[digit];
-    if (places[digit_of(key_in(line.front()), digit)] == line.size()) {
+  for (unsigned digit = 0; digit < Of::kCount; ++digit) {
+    auto& places = counts[digit];
+    if (places[Of::at(key_in(line.front()), digit)] == line.size()) {
       continue;  // all have the same
     }
     std::uint32_t place = 0;
@@ -58,9 +61,21 @@ void by_radix(std::vector<Element>& line, std::vector<Element>& other) {
       place += std::exchange(count, place);
     }
     for (const Element& element : line) {
-      other[places[digit_of(key_in(element), digit)]++] = element;
+      other[places[Of::at(key_in(element), digit)]++] = element;
     }
     line.swap(other);
+  }
+}
+
+template <typename Element>
+void by_radix(std::vector<Element>& line, std::vector<Element>& other) {
+  using Key = decltype(key_in(line.front()));
+  if (line.size() < kShort) {
+    typename Digits<Key, kShortDigit>::Counts counts = {};
+    by_digits<kShortDigit>(line, other, counts);
+  } else {
+    const auto counts = std::make_unique<typename Digits<Key, kLongDigit>::Counts>();
+    by_digits<kLongDigit>(line, other, *counts);
   }
 }
 
@@ -71,7 +86,7 @@ bool comes_first(const Keyed<Key>& a, const Keyed<Key>& b) {
 
 template <typename Key>
 void sort_line(std::vector<Keyed<Key>>& line, std::vector<Keyed<Key>>& other) {
-  if (line.size() < kShort) {
+  if (line.size() < kFew) {
     std::ranges::sort(line, comes_first<Key>);
   } else {
     by_radix(line, other);
@@ -80,7 +95,7 @@ void sort_line(std::vector<Keyed<Key>>& line, std::vector<Keyed<Key>>& other) {
 
 template <typename Key>
 void sort_plain(std::vector<Key>& line, std::vector<Key>& other) {
-  if (line.size() < kShort) {
+  if (line.size() < kFew) {
     std::ranges::sort(line);
   } else {
     by_radix(line, other);
