@@ -1,6 +1,6 @@
-// The numbers of a piece's tiles are made once, of all channels, and lie in a near cache while
-// their products are made: of as many rows and columns as a micro-kernel has, from which the taps
-// follow while they are in the nearest cache.
+// The numbers of a piece's tiles lie in a near cache while their products are made: of as many rows
+// and columns as a micro-kernel has, from which the taps follow while they are in the nearest
+// cache. Where the taps that wait would take much memory, some columns are done after the others.
 
 #include "runtime/products/winograd/kernel_gradient.h"
 
@@ -22,8 +22,9 @@ using Tile = WinogradTile<BFloat16>;
 using Loop = WinogradGradient::Loop;
 
 constexpr std::int64_t kPieceTiles = 64;
-constexpr std::int64_t kApart = 16;  // elements between what would displace one another
-constexpr int kMaxDepth = 64;        // of the tree
+constexpr std::int64_t kApart = 16;              // elements between what would displace one another
+constexpr int kMaxDepth = 64;                    // of the tree
+constexpr std::int64_t kWaitingBytes = 1 << 23;  // of taps
 
 // Where something begins: elements, and places of y along the sides.
 struct Corner {
@@ -92,9 +93,10 @@ struct PreparedWinogradGradient::State {
   std::int64_t width = 0;                    // columns that a micro-kernel does
   std::int64_t strips = 0;                   // of rows
   std::int64_t strip = 0;
-  std::int64_t panels = 0;  // of columns
+  std::int64_t panels = 0;   // of columns
+  std::int64_t at_once = 1;  // of them
   Numbers of_x;
-  Numbers of_y;
+  Numbers of_y;  // of those
 
   [[nodiscard]] std::int64_t tiles() const {
     return std::ssize(images) * places[0].tiles() * places[1].tiles();
@@ -104,7 +106,7 @@ struct PreparedWinogradGradient::State {
   }
   [[nodiscard]] std::int64_t product_step() const { return strip * width + kApart; }
   [[nodiscard]] std::int64_t taps_size() const { return kWinogradTaps * strip * width; }
-  [[nodiscard]] std::int64_t all_taps_size() const { return strips * panels * taps_size(); }
+  [[nodiscard]] std::int64_t all_taps_size() const { return strips * at_once * taps_size(); }
   // Where channels lie apart, those that tiles in a line are made of are turned.
   [[nodiscard]] std::int64_t turned_size() const {
     const std::int64_t line = elements_in_line(Tile::kSide, Tile::kReads, kLongestLine);
@@ -121,8 +123,7 @@ PreparedWinogradGradient::State::State(const WinogradGradient& product, Cpu cpu)
       strips(ceil_div(product.rows.extent, kernel.rows)),
       strip(ceil_div(product.rows.extent, std::max<std::int64_t>(strips, 1))),
       panels(ceil_div(product.cols.extent, width)),
-      of_x(Numbers::of(product.rows.extent, 1)),
-      of_y(Numbers::of(product.cols.extent, width)) {
+      of_x(Numbers::of(product.rows.extent, 1)) {
   std::vector<std::int64_t> blocks;
   for (const Loop& loop : product.loops) {
     if (loop.kept) {
@@ -145,6 +146,11 @@ PreparedWinogradGradient::State::State(const WinogradGradient& product, Cpu cpu)
     depth = std::max(depth, ++waiting);
     waiting -= merged;
   }
+  const std::int64_t of_panel =
+      depth * strips * taps_size() * static_cast<std::int64_t>(sizeof(float));
+  const std::int64_t most = kWaitingBytes / std::max<std::int64_t>(of_panel, 1);
+  at_once = std::clamp<std::int64_t>(most, 1, std::max<std::int64_t>(panels, 1));
+  of_y = Numbers::of(std::min(at_once * width, product.cols.extent), width);
 }
 
 // One run: its memory, and where it is.
@@ -167,12 +173,23 @@ class PreparedWinogradGradient::Run {
     float* const zeros = taps_ + taps + turned;
     zeros_ = reinterpret_cast<const BFloat16*>(zeros);
     std::fill_n(zeros, channels, 0.0F);
-    if (state.of_y.channels % state.width != 0) {
-      std::fill_n(of_y_, state.of_y.size(), 0.0F);  // columns that there are none of stay so
-    }
   }
 
   void run() {
+    const GemmDim& cols = state_.shape.cols;
+    for (std::int64_t panel = 0; panel < state_.panels; panel += state_.at_once) {
+      const std::int64_t first = panel * state_.width;
+      cols_ = {.begin = first, .extent = std::min(state_.of_y.channels, cols.extent - first)};
+      panels_ = ceil_div(cols_.extent, state_.width);
+      if (cols_.extent % state_.width != 0) {
+        std::fill_n(of_y_, state_.of_y.size(), 0.0F);  // columns that there are none of stay so
+      }
+      run_columns();
+    }
+  }
+
+ private:
+  void run_columns() {
     for (const Corner& result : state_.results) {
       int waiting = 0;
       auto merges = state_.merges.begin();
@@ -193,7 +210,6 @@ class PreparedWinogradGradient::Run {
     }
   }
 
- private:
   void transform(const Corner& corner, Interval piece) const {
     const auto& [down, across] = state_.places;
     const std::int64_t in_image = down.tiles() * across.tiles();
@@ -204,7 +220,8 @@ class PreparedWinogradGradient::Run {
       const std::array<std::int64_t, 2> first = {Tile::kSide * (t % in_image / across.tiles()),
                                                  Tile::kSide * col};
       transform_x(corner, x_ + corner.x + image.x, first, line, t - piece.begin);
-      transform_y(y_ + corner.y + image.y, first, line, t - piece.begin);
+      transform_y(y_ + corner.y + image.y + cols_.begin * state_.shape.cols.b, first, line,
+                  t - piece.begin);
       t += line;
     }
   }
@@ -241,12 +258,12 @@ class PreparedWinogradGradient::Run {
                                                               .extent = {down.count, across.count},
                                                               .steps = {down.step, across.step},
                                                               .apart = state_.shape.cols.b,
-                                                              .channels = state_.of_y.channels,
+                                                              .channels = cols_.extent,
                                                               .zeros = zeros_},
                                                              first, line, turned_);
     for (std::int64_t t = 0; t < line; ++t) {
       state_.sums.places({.from = tiles.elements_of(t),
-                          .count = state_.of_y.channels,
+                          .count = cols_.extent,
                           .to = of_y_ + (tile + t) * state_.of_y.row,
                           .step = state_.of_y.step()});
     }
@@ -259,14 +276,14 @@ class PreparedWinogradGradient::Run {
 
   [[nodiscard]] float* taps_of(int depth, std::int64_t strip, std::int64_t panel) const {
     return taps_ + depth * state_.all_taps_size() +
-           (strip * state_.panels + panel) * state_.taps_size();
+           (strip * state_.at_once + panel) * state_.taps_size();
   }
 
   // The taps of so many tiles, added to those that wait for them.
   void multiply(std::int64_t tiles, int waiting, int merges) const {
     for (std::int64_t strip = 0; strip < state_.strips; ++strip) {
       const Interval rows = rows_of(strip);
-      for (std::int64_t panel = 0; panel < state_.panels; ++panel) {
+      for (std::int64_t panel = 0; panel < panels_; ++panel) {
         multiply(tiles, rows, panel * state_.width);
         std::array<float*, kMaxDepth> places = {};
         for (int i = 0; i <= merges; ++i) {
@@ -302,16 +319,15 @@ class PreparedWinogradGradient::Run {
   }
 
   void write(std::int64_t first) const {
-    const GemmDim& cols = state_.shape.cols;
     for (std::int64_t strip = 0; strip < state_.strips; ++strip) {
       const Interval rows = rows_of(strip);
-      for (std::int64_t panel = 0; panel < state_.panels; ++panel) {
-        const std::int64_t col = panel * state_.width;
-        const std::int64_t count = std::min(state_.width, cols.extent - col);
+      for (std::int64_t panel = 0; panel < panels_; ++panel) {
+        const std::int64_t col = cols_.begin + panel * state_.width;
+        const std::int64_t count = std::min(state_.width, cols_.end() - col);
         const float* from = taps_of(0, strip, panel);
         for (std::int64_t tap = 0; tap < kWinogradTaps; ++tap) {
           for (std::int64_t row = rows.begin; row < rows.end(); ++row, from += state_.width) {
-            write_cols(from, count, first_of(first, tap, row) + col * cols.out);
+            write_cols(from, count, first_of(first, tap, row) + col * state_.shape.cols.out);
           }
         }
       }
@@ -344,6 +360,8 @@ class PreparedWinogradGradient::Run {
   float* taps_ = nullptr;
   BFloat16* turned_ = nullptr;
   const BFloat16* zeros_ = nullptr;
+  Interval cols_;  // that are done at once
+  std::int64_t panels_ = 0;
 };
 
 PreparedWinogradGradient::PreparedWinogradGradient(const WinogradGradient& product, Cpu cpu)
