@@ -49,9 +49,13 @@ struct ElaborateOptions {
   // In use whatever the file and the options above say: one that a search looks at.
   std::optional<Layout> given;
   // The rules of a layout that is `auto`, which leaves them open; nullopt after an error, which is
-  // in the sink. None: it is taken as it stands.
+  // in the sink, or, of a program that is still being typed, where it has nothing yet that a layout
+  // could be searched for. None: it is taken as it stands.
   std::function<std::optional<Layout>(const Layout&, DiagSink&)> search;
   bool search_all = false;  // and not only what comes into use
+  // Of a session: whether the search for a layout that nothing asks for by name waits until
+  // something computes. None: it does not.
+  std::function<bool(const Layout&)> puts_off = {};
   // Text of a standard module, or nullopt; and their names, for suggestions.
   std::function<std::optional<std::string>(std::string_view)> module_text;
   std::vector<std::string> module_names;

@@ -58,6 +58,9 @@ struct KnownCosts {
   std::map<std::pair<std::string, std::string>, std::shared_ptr<const Cost>> costs;
 };
 
+// For ElaborateOptions::search.
+using FindLayout = std::function<std::optional<Layout>(const Layout&, DiagSink&)>;
+
 struct Workspace {
   explicit Workspace(Options from_command_line);
 
@@ -87,8 +90,10 @@ struct Workspace {
   // ends.
   std::vector<std::shared_ptr<const void>> left;
 
-  // The program of a session that people type; none: it is the file of the command line.
+  // Of a session that people type, its program, and what it has found, or finds, for layouts that
+  // are `auto`; none: the program is the file of the command line.
   std::function<std::optional<ast::File>(DiagSink&)> program;
+  FindLayout find_layout;
 };
 
 // Shows a text on standard output; under `--json`, its lines go into the object.

@@ -25,7 +25,9 @@ Context::Context(const ElaborateOptions& options, SourceMap& sources, Device& de
                    .one_rank = options.one_rank,
                    .given = options.given,
                    .search = options.search,
-                   .searches_all = options.search_all || options.interactive};
+                   .searches_all = options.search_all,
+                   .in_session = options.interactive,
+                   .puts_off = options.puts_off};
 }
 
 }  // namespace mtf::host

@@ -66,7 +66,9 @@ void Session::run(ast::File file) {
   }
   host::load_imports(c.modules, c.report, current);
   host::run_module(c, current);
-  static_cast<void>(host::put_in_use(c.report, c.layouts, c.execution));
+  if (!host::is_put_off(c.layouts)) {
+    static_cast<void>(host::put_in_use(c.report, c.layouts, c.execution));
+  }
   if (!state_->options.interactive && !c.limits.ended) {
     c.execution.end();
   }

@@ -38,8 +38,13 @@ def check_auto(sessions):
     assert status == 1 and "no answer for this program" in errors, errors
     status, output, errors = sessions.say(AUTO + PROGRAM)
     assert status == 1 and "no mesh `grid`" in errors, errors
-    status, output, errors = sessions.say("mesh grid = [rows: 2]\n" + AUTO)
-    assert status == 1 and errors.count("error:") == 1 and "declare the layout when there is one" in errors, errors
+    # It may be declared before there is anything to search for, but is used behind it.
+    early = "mesh grid = [rows: 2]\n" + AUTO
+    status, output, errors = sessions.say(early + ":layout\n")
+    assert status == 0 and not errors and "auto { batch -> rows }   searched where it is used" in output, output
+    for used in ("use layout quick\n", ":layout quick\n", "with layout quick { sum(ones([batch: 4])) }\n"):
+        status, output, errors = sessions.say(early + used)
+        assert status == 1 and errors.count("error:") == 1 and "use it when there is one" in errors, errors
     # Declared anew, a dim asks another question; the answers stay for the next session.
     session = PROGRAM + AUTO + SUM + "dim hidden = 48\n" + SUM
     status, output, errors = sessions.say(session)
@@ -52,6 +57,37 @@ def check_auto(sessions):
     done = subprocess.run([sessions.binary, "search", "-", "--layout", "quick"], input=PROGRAM + AUTO,
                           capture_output=True, text=True, check=True)
     assert rules in done.stdout, (rules, done.stdout)
+
+
+def check_early(sessions, folder):
+    """Declared before the functions, it is searched for all that there are when something computes."""
+    mesh = PROGRAM.index("model")
+    early = PROGRAM[:mesh] + AUTO + PROGRAM[mesh:]
+    more = "fn other(x: f32[batch, io]) { return sum(exp(net(x))) }\n"
+    path = os.path.join(folder, "early.mtf")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(early + more + "print " + SUM)
+    # In a file, a session finds what a run does; and asks the same question.
+    run = subprocess.run([sessions.binary, "run", path], capture_output=True, text=True, env=sessions.env, check=True)
+    status, output, errors = sessions.say(":layout\n", path, "--locked")
+    found = re.search(r"found layout quick on grid (\{.*\})  ", run.stderr).group(1)
+    assert status == 0 and not errors and run.stdout in output and "in use: quick" in output, (output, errors)
+    # Typed, too: commands and statements agree, and what is added later changes nothing.
+    last = early + more + ":cost other\n" + SUM + ":layout\n" + more.replace("other", "third") + SUM + ":layout\n"
+    status, output, errors = sessions.say(last, "--locked")
+    shown = re.findall(r"^quick : .*  in use$", output, re.MULTILINE)
+    assert status == 0 and not errors and len(shown) == 2 and shown[0] == shown[1], (output, errors)
+    assert found.count("->") == shown[0].count("->") and "illegal" not in output, (found, output)
+    assert numbers(output) == [run.stdout.strip()] * 2, output
+    # What was computed on one rank moves when there is a function; without it, it moves back.
+    status, output, errors = sessions.say(PROGRAM[:mesh] + AUTO + "let a = ones([batch])\nsum(a)\n:type a\n" +
+                                          PROGRAM[mesh:] + ":type a\nsum(a)\n:undo 2\n:type a\n")
+    assert status == 0 and re.findall(r"^f32.*", output, re.MULTILINE) == [
+        "f32[batch 24]   24, 96 B", "f32[batch 24/rows]   12 a rank, 48 B", "f32[batch 24]   24, 96 B"], output
+    # Where it is asked for and nothing is left to search for, that is said, and one rank goes on.
+    status, output, errors = sessions.say(PROGRAM + AUTO + "use layout quick\nfn net(x) { return x }\n")
+    assert status == 1 and "use it when there is one" in errors and "left out now: `use layout quick`" in errors, errors
+    assert output.endswith("in use: one rank, until something computes: `quick` is searched then\n"), output
 
 
 def check_file(sessions, folder):
@@ -98,6 +134,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         sessions = Sessions(sys.argv[1], folder)
         check_auto(sessions)
+        check_early(sessions, folder)
         check_file(sessions, folder)
         check_search(sessions)
         check_json(sessions)

@@ -30,8 +30,10 @@ std::string function_text(const ast::Fn& fn) {
   return text + (host::is_entry(fn) ? "   an entry" : "");
 }
 
-std::string layout_text(const Layout& layout, const Layout* in_use) {
-  std::string text = "layout on " + to_string(layout.mesh) + " {";
+std::string layout_text(const Layout& declared, const Layout* chosen) {
+  const bool is_in_use = chosen != nullptr && chosen->name == declared.name;
+  const Layout& layout = is_in_use ? *chosen : declared;  // with the rules that were found
+  std::string text = "layout on " + to_string(layout.mesh) + (layout.automatic ? " auto {" : " {");
   const auto add = [&](const std::vector<Rule>& rules) {
     for (const Rule& rule : rules) {
       text += (&rule == rules.data() ? " " : ", ") + to_string(rule, layout.mesh);
@@ -44,7 +46,7 @@ std::string layout_text(const Layout& layout, const Layout* in_use) {
     text += " }";
   }
   text += " }";
-  return text + (in_use != nullptr && in_use->name == layout.name ? "   in use" : "");
+  return text + (is_in_use ? "   in use" : layout.automatic ? "   searched where it is used" : "");
 }
 
 // A layout or mesh is found by its name: one that was declared anew has the place of the old one.

@@ -59,7 +59,10 @@ class PlanDevice final : public DryDevice {
   [[nodiscard]] const ValueLayout* variable(std::string_view path) const;
   [[nodiscard]] const HeldLayouts& held() const { return held_; }
   // Variables that were used since are forgotten.
-  void restore(HeldLayouts held) { held_ = std::move(held); }
+  void restore(HeldLayouts held, Layout layout) {
+    held_ = std::move(held);
+    layout_ = std::move(layout);
+  }
   // Whether something has run since the last call that prints, asserts or writes.
   [[nodiscard]] bool take_effects() { return std::exchange(effects_, false); }
   // Whether anything has run at all since.

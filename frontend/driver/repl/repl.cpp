@@ -24,25 +24,73 @@ constexpr std::size_t kMostAbove = 2000;
 Repl::Repl(Options options, ReplOutput output)
     : options_(std::move(options)), output_(std::move(output)), json_(options_.json) {
   sources_.add({.name = "session", .path = "", .text = ""});  // of an empty script
-  find_layout_ = automatic_in_session(
-      options_, {.open =
-                     [this](Workspace& workspace) {
-                       workspace.sources = sources_;
-                       workspace.in_session = true;
-                       workspace.program = [this, &workspace](DiagSink& diags) {
-                         return program_of(in_question(), workspace.sources, diags);
-                       };
-                     },
-                 .tell =
-                     [this](const std::string& line) {
-                       end_progress();
-                       tell(line, {{"found", line.substr(0, line.size() - 1)}});
-                     }});
-  planned_ = std::make_unique<PlannedSession>(options_for({}), sources_, find_layout_);
+  search_ = automatic_in_session(options_,
+                                 {.open =
+                                      [this](Workspace& workspace) {
+                                        workspace.sources = sources_;
+                                        workspace.in_session = true;
+                                        workspace.program = [this, &workspace](DiagSink& diags) {
+                                          return program_of(with_rest(), workspace.sources, diags);
+                                        };
+                                      },
+                                  .tell =
+                                      [this](const std::string& line) {
+                                        end_progress();
+                                        tell(line, {{"found", line.substr(0, line.size() - 1)}});
+                                      }});
+  planned_ = std::make_unique<PlannedSession>(options_for({}), sources_, auto_layouts());
 }
 
 const std::vector<Statement>& Repl::in_question() const {
   return tried_ == nullptr ? script_.inputs() : tried_->inputs();
+}
+
+// A file begins with its layouts, and is searched as a whole, as where it runs.
+std::vector<Statement> Repl::with_rest() const {
+  Script script = tried_ == nullptr ? script_ : *tried_;
+  DiagSink told_in_its_turn;
+  for (const Together& inputs : rest_) {
+    for (const Statement& input : inputs) {
+      static_cast<void>(script.accept(input, sources_, told_in_its_turn));
+    }
+  }
+  return script.inputs();
+}
+
+std::optional<Layout> Repl::searched(const Layout& layout, DiagSink& diags) {
+  const std::vector<Statement> program = with_rest();
+  std::optional<Layout> answer = found_layouts_.find(layout, program);
+  if (!answer) {
+    answer = search_(layout, diags);
+    if (answer) {
+      found_layouts_.add(layout, program, *answer);
+    }
+  }
+  return answer;
+}
+
+// Until something computes, more functions may come. A layout that is typed when there are some is
+// for those, and what was found for it before holds at once.
+AutoLayouts Repl::auto_layouts() {
+  const auto puts_off = [this](const Layout& layout) {
+    const std::vector<Statement>& inputs = in_question();
+    const bool is_typed_now = tried_ != nullptr && tried_->place() < inputs.size() &&
+                              contains(inputs[tried_->place()], layout.span);
+    const bool has_functions =
+        std::ranges::find(inputs, StatementKind::kFunction, &Statement::kind) != inputs.end();
+    return !(is_typed_now && has_functions) && !found_layouts_.find(layout, with_rest());
+  };
+  return {.search = layout_finder(), .puts_off = puts_off};
+}
+
+std::optional<Layout> Repl::found_by_plan(const Layout& layout) {
+  const Session& session = planned_->session();
+  if (session.layout() != nullptr && session.layout()->name == layout.name) {
+    return *session.layout();
+  }
+  const auto in_region = std::ranges::find(session.layouts(), layout.name, &Layout::name);
+  return in_region == session.layouts().end() || in_region->automatic ? std::nullopt
+                                                                      : std::optional(*in_region);
 }
 
 // `--layout`, `--mesh` and `--rules` hold from where they can: they may name what is not there yet.
@@ -152,8 +200,12 @@ bool Repl::statements(FileId file) {
                                               " statements; a session takes " +
                                               std::to_string(kMostAtOnce) + " at once");
   }
-  return std::ranges::all_of(in_order(*tree, sources_),
-                             [this](Together& inputs) { return take_together(std::move(inputs)); });
+  std::vector<Together> all = in_order(*tree, sources_);
+  const host::Restore<std::span<const Together>> rest(rest_, all);
+  return std::ranges::all_of(all, [this](Together& inputs) {
+    rest_ = rest_.subspan(1);
+    return take_together(std::move(inputs));
+  });
 }
 
 bool Repl::take_together(Together inputs) {
@@ -164,7 +216,10 @@ bool Repl::take_together(Together inputs) {
     if (!next.accept(input, sources_, diags)) {
       return show(diags.diags());
     }
-    is_appended = is_appended && next.is_appended();
+    // What is on one rank goes where a layout has it that could not be searched before.
+    const bool is_awaited =
+        input.kind == StatementKind::kFunction && planned_->context().layouts.waits;
+    is_appended = is_appended && next.is_appended() && !is_awaited;
   }
   if (is_appended) {
     return extend(std::move(next), std::move(inputs));
@@ -177,8 +232,18 @@ std::string Repl::in_use() {
   if (layout != nullptr) {
     return layout->name + " on " + to_string(layout->mesh);
   }
+  if (const Layout* awaited = host::awaited_layout(planned_->context().layouts)) {
+    const std::string name = "`" + awaited->name + "`";
+    return planned_->context().layouts.waits
+               ? "one rank, until there is a function to search " + name + " for"
+               : "one rank, until something computes: " + name + " is searched then";
+  }
   std::string names = joined(names_of(planned_->session().layouts()), ", ");
   return names.empty() ? "one rank" : "one rank; `:layout` takes " + names;
+}
+
+void Repl::tell_in_use() {
+  tell("in use: " + in_use() + "\n", {{"in_use", in_use()}});
 }
 
 bool Repl::look_at(const std::string& text, const std::function<bool(const host::Value&)>& look) {

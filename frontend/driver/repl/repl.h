@@ -13,6 +13,7 @@
 
 #include "frontend/diagnostics.h"
 #include "frontend/driver/repl/answer.h"
+#include "frontend/driver/repl/script/found_layouts.h"
 #include "frontend/driver/repl/script/order.h"
 #include "frontend/driver/repl/script/script.h"
 #include "frontend/driver/repl/sessions.h"
@@ -71,6 +72,10 @@ class Repl {
   // The statements of a file; and once more, those that have changed (commands/load.cpp).
   bool load(const std::string& path);
   bool reload();
+  // What `auto` layouts are, to whoever looks at the program.
+  [[nodiscard]] FindLayout layout_finder() {
+    return [this](const Layout& layout, DiagSink& diags) { return searched(layout, diags); };
+  }
   // Does something with the value of an expression, of which nothing stays.
   bool look_at(const std::string& text, const std::function<bool(const host::Value&)>& look);
   // What the last `:search` found, as statements: `layout found on grid { … }`.
@@ -83,6 +88,7 @@ class Repl {
   // What was priced since the statements changed last.
   [[nodiscard]] KnownCosts& known_costs() { return known_costs_; }
   [[nodiscard]] std::string in_use();  // "both on grid[rows: 2, cols: 2]"
+  void tell_in_use();
   // Runs on so many ranks of their own from here on; 1: in this process (ranks/ranks.cpp).
   bool set_ranks(std::int64_t ranks);
   [[nodiscard]] std::int64_t ranks() const { return workers_ == nullptr ? 1 : workers_->ranks(); }
@@ -93,8 +99,16 @@ class Repl {
     FileId file;
   };
 
-  // The statements that are planned now: the script, or what it may become.
+  // The statements that are planned now: the script, or what it may become; and with all that
+  // stands behind them in the text that they are of.
   [[nodiscard]] const std::vector<Statement>& in_question() const;
+  [[nodiscard]] std::vector<Statement> with_rest() const;
+  // The rules of a layout that is `auto`, by a search or as they are known; nullopt after an error,
+  // or where there is nothing to search for.
+  std::optional<Layout> searched(const Layout& layout, DiagSink& diags);
+  [[nodiscard]] AutoLayouts auto_layouts();
+  // As the session that plans has them.
+  [[nodiscard]] std::optional<Layout> found_by_plan(const Layout& layout);
   FileId add_source(const std::string& name, std::size_t line, std::string text);
   bool statements(FileId file);
   bool take_together(Together inputs);
@@ -137,8 +151,10 @@ class Repl {
   Trees trees_;
   std::vector<Script> before_;  // what it was, for `:undo`
   std::vector<Loaded> loaded_;
-  const Script* tried_ = nullptr;  // what it may become
-  FindLayout find_layout_;
+  const Script* tried_ = nullptr;   // what it may become
+  std::span<const Together> rest_;  // of the text that is taken, what comes next
+  FindLayout search_;
+  FoundLayouts found_layouts_;
   std::unique_ptr<PlannedSession> planned_;
   std::unique_ptr<Workers> workers_;  // null: what runs, runs in this process
   std::unique_ptr<RunningSession> running_;

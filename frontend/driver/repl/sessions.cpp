@@ -6,10 +6,11 @@
 namespace mtf {
 namespace {
 
-ElaborateOptions one_by_one(const Options& options, const FindLayout& find, bool check) {
+ElaborateOptions one_by_one(const Options& options, const AutoLayouts& layouts, bool check) {
   ElaborateOptions result = elaborate_options(options);
   result.interactive = true;
-  result.search = find;
+  result.search = layouts.search;
+  result.puts_off = layouts.puts_off;
   result.check = check;
   result.before_statement = throw_if_interrupted;
   return result;
@@ -17,9 +18,10 @@ ElaborateOptions one_by_one(const Options& options, const FindLayout& find, bool
 
 }  // namespace
 
-PlannedSession::PlannedSession(const Options& options, SourceMap& sources, const FindLayout& find)
+PlannedSession::PlannedSession(const Options& options, SourceMap& sources,
+                               const AutoLayouts& layouts)
     : device_(op_table(), !options.fast),
-      session_(one_by_one(options, find, /*check=*/true), sources, device_, diags_) {}
+      session_(one_by_one(options, layouts, /*check=*/true), sources, device_, diags_) {}
 
 bool PlannedSession::run(ast::File file) {
   const std::size_t before = diags_.errors();
@@ -32,12 +34,12 @@ host::Value PlannedSession::evaluate(ast::File file) {
 }
 
 PlannedState PlannedSession::save() const {
-  return {.session = session_.save(), .held = device_.held()};
+  return {.session = session_.save(), .held = device_.held(), .layout = device_.layout()};
 }
 
 void PlannedSession::restore(PlannedState state) {
   session_.restore(*state.session);
-  device_.restore(std::move(state.held));
+  device_.restore(std::move(state.held), std::move(state.layout));
 }
 
 const host::Value* PlannedSession::value(std::string_view name) const {
@@ -65,8 +67,9 @@ RunningSession::RunningSession(const Options& options, SourceMap& sources, const
                                                            .observe = {},
                                                            .interruption = &interruption_},
                                             workers);
-  session_ = std::make_unique<Session>(one_by_one(options, find, /*check=*/false), sources,
-                                       *device_, diags_);
+  session_ = std::make_unique<Session>(
+      one_by_one(options, {.search = find, .puts_off = {}}, /*check=*/false), sources, *device_,
+      diags_);
 }
 
 bool RunningSession::replay(ast::File file) {

@@ -21,13 +21,19 @@ namespace mtf {
 struct PlannedState {
   std::shared_ptr<const host::Saved> session;
   HeldLayouts held;
+  Layout layout;
+};
+
+// As of ElaborateOptions.
+struct AutoLayouts {
+  FindLayout search;
+  std::function<bool(const Layout&)> puts_off;
 };
 
 // Everything that was accepted, planned under the layout in use.
 class PlannedSession {
  public:
-  // `find`: the rules of layouts that are `auto`.
-  PlannedSession(const Options& options, SourceMap& sources, const FindLayout& find);
+  PlannedSession(const Options& options, SourceMap& sources, const AutoLayouts& layouts);
 
   // Errors are in `diags()`, and false is returned.
   bool run(ast::File file);
@@ -55,7 +61,7 @@ using Print = std::function<void(std::string_view)>;
 // Runs on the mesh what has to be run: simulated in this process, or on ranks of their own.
 class RunningSession {
  public:
-  // `workers`: null for none.
+  // `find`: what was found for them. `workers`: null for none.
   RunningSession(const Options& options, SourceMap& sources, const FindLayout& find, Print print,
                  Workers* workers);
 

@@ -102,6 +102,7 @@ bool Repl::run_if_needed(const Taken& taken, const Together& inputs) {
 bool Repl::extend(Script next, Together inputs) {
   const host::Restore<const Script*> tried(tried_, &next);
   const PlannedState state = planned_->save();
+  const bool is_laid_out = planned_->session().layout() != nullptr;
   const auto take_back = [&] {
     planned_->restore(state);
     if (!waiting_.empty() && waiting_.back().front().span == inputs.front().span) {
@@ -111,6 +112,10 @@ bool Repl::extend(Script next, Together inputs) {
   };
   try {
     const std::optional<Taken> taken = plan(next, inputs);
+    const bool comes_into_use = !is_laid_out && planned_->session().layout() != nullptr;
+    if (comes_into_use) {
+      running_.reset();  // it has computed nothing yet, and begins under the layout
+    }
     if (!taken || !run_if_needed(*taken, inputs)) {
       return take_back();
     }
@@ -119,6 +124,9 @@ bool Repl::extend(Script next, Together inputs) {
     const std::size_t most = std::min(kMostUndone, kMostKept / script_.inputs().size());
     while (before_.size() > std::max<std::size_t>(most, 1)) {
       before_.erase(before_.begin());
+    }
+    if (comes_into_use && !quiet_) {
+      tell_in_use();
     }
     answer_names(taken->names);
     return true;
@@ -148,7 +156,8 @@ bool Repl::run_waiting() {
       workers_ == nullptr ? nullptr : std::make_unique<OthersRun>();
   if (running_ == nullptr) {
     auto running = std::make_unique<RunningSession>(
-        options_for(script_.inputs()), sources_, find_layout_,
+        options_for(script_.inputs()), sources_,
+        [this](const Layout& layout, DiagSink& /*diags*/) { return found_by_plan(layout); },
         [this](std::string_view line) { say_value(line); }, workers_.get());
     DiagSink known;
     ast::File before = program_of(replayed_, sources_, known);
@@ -177,7 +186,7 @@ std::unique_ptr<PlannedSession> Repl::planned_anew(Script& next, std::span<const
                                                    LeftOut& out) {
   while (true) {
     auto planned =
-        std::make_unique<PlannedSession>(options_for(next.inputs()), sources_, find_layout_);
+        std::make_unique<PlannedSession>(options_for(next.inputs()), sources_, auto_layouts());
     DiagSink known;
     ast::File file = program_of(next.inputs(), sources_, known);
     file.id = file.id.valid() ? file.id : FileId{0};
@@ -241,7 +250,7 @@ void Repl::tell_changed(std::span<const Statement> changed, const std::string& w
   const Layout* layout = planned_->session().layout();
   const bool says_so = layout != nullptr && std::ranges::find(names, layout->name) != names.end();
   if (in_use() != was_in_use && !says_so && !quiet_) {
-    tell("in use: " + in_use() + "\n", {{"in_use", in_use()}});
+    tell_in_use();
   }
 }
 

@@ -83,12 +83,16 @@ class Automatic {
   std::optional<KeptLayout> find(const Layout& searched, DiagSink& diags) {
     const auto program = SearchedProgram::read(workspace_, file_, searched, diags);
     if (program == nullptr) {
-      if (diags.ok()) {
+      for (const Diag& diag : errors_of(workspace_.diags)) {
+        if (diag.kind != DiagKind::kUnknownEntry) {
+          diags.add(diag);
+        }
+      }
+      if (diags.ok() && !workspace_.in_session) {
         diags.error(DiagKind::kUnknownEntry, searched.span,
                     "layout `" + searched.name +
                         "` is `auto`, and the program has no function whose parameters all have "
-                        "tensor types, for which it could be searched" +
-                        (workspace_.in_session ? "; declare the layout when there is one" : ""));
+                        "tensor types, for which it could be searched");
       }
       return std::nullopt;
     }
@@ -165,6 +169,9 @@ std::optional<Layout> found_by_all(Workspace& workspace, FileId file, const Layo
 }  // namespace
 
 FindLayout automatic(Workspace& workspace, FileId file) {
+  if (workspace.find_layout) {
+    return workspace.find_layout;
+  }
   return [&workspace, file](const Layout& searched, DiagSink& diags) -> std::optional<Layout> {
     const std::string name = layout_source(searched) + to_string(searched.mesh);
     const auto known = workspace.found_layouts.find(name);

@@ -4,19 +4,17 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 
 #include "frontend/driver/workspace.h"
 
 namespace mtf {
 
-// For ElaborateOptions::search, of the program in a file. Collective where the workspace has a
-// world: its first rank searches for all.
-using FindLayout = std::function<std::optional<Layout>(const Layout&, DiagSink&)>;
+// Of the program in a file. Collective where the workspace has a world: its first rank searches for
+// all.
 [[nodiscard]] FindLayout automatic(Workspace& workspace, FileId file);
 
 // The same for a session that people type: its program, as it is by then, and where it is told of
-// what was found.
+// what was found. Nothing, and no error: the program has nothing to search for.
 struct SearchedSession {
   std::function<void(Workspace&)> open;  // sets the workspace's sources and program
   std::function<void(const std::string&)> tell;

@@ -1,4 +1,4 @@
-// Declarations of meshes and layouts, and the choice of the one that is used.
+// Declarations of meshes and layouts.
 
 #include "frontend/elaborate/layouts/layouts.h"
 
@@ -204,17 +204,6 @@ bool check_ranks(Reporter& report, const Mesh& mesh) {
   return true;
 }
 
-// "": none.
-std::string chosen_name(const Layouts& layouts) {
-  if (!layouts.asked.layout.empty()) {
-    return layouts.asked.layout;
-  }
-  if (!layouts.asked.rules.empty()) {
-    return "rules";
-  }
-  return layouts.use ? layouts.use->text : "";
-}
-
 bool is_in_program(Reporter& report, const Module& file, SourceSpan span, std::string_view what) {
   if (file.is_main) {
     return true;
@@ -304,7 +293,7 @@ void declare_layout(Context& c, const Module& file, const ast::Layout& declared,
     if (c.report.sink().errors() > before) {
       c.layouts.has_mistakes = true;
     } else if (c.layouts.asked.searches_all) {
-      find_rules(c.report, c.layouts.asked, *layout);
+      static_cast<void>(find_rules(c.report, c.layouts.asked, *layout));
     }
     add_layout(c.layouts, *layout);
   }
@@ -319,66 +308,6 @@ void use_layout(Context& c, const Module& file, const ast::UseLayout& use) {
       is_in_time(c.report, c.layouts, c.modules, use.layout.span, "`use layout`")) {
     c.layouts.use = use.layout;
   }
-}
-
-std::string no_layout_text(const Layouts& layouts, std::string_view name,
-                           const Suggestion& suggestion) {
-  const std::vector<std::string> names = names_of(layouts.layouts);
-  return "no layout `" + std::string(name) + "`" +
-         (!suggestion.text.empty() ? suggestion.text
-          : names.empty()          ? "; the file declares none"
-                                   : "; there is " + quoted_list(names));
-}
-
-const Layout* choose_layout(Reporter& report, const Layouts& layouts) {
-  if (layouts.in_use || layouts.is_refused) {
-    return layouts.chosen;
-  }
-  if (layouts.asked.given) {
-    return &*layouts.asked.given;
-  }
-  if (layouts.asked.one_rank) {
-    return nullptr;
-  }
-  const std::vector<Layout>& declared = layouts.layouts;
-  const bool by_option = !layouts.asked.layout.empty();
-  const std::string name = chosen_name(layouts);
-  if (name.empty()) {
-    return declared.size() == 1 ? declared.data() : nullptr;
-  }
-  const Layout* layout = named(declared, name);
-  if (layout != nullptr || (!by_option && !layouts.asked.rules.empty())) {
-    return layout;
-  }
-  // Otherwise it may be one of those that could not be declared, or one that stands too late.
-  if (report.sink().ok() && !layouts.written.contains(name)) {
-    report.error(DiagKind::kUnknownLayout, by_option ? SourceSpan() : layouts.use->span,
-                 no_layout_text(layouts, name, suggest(name, names_of(declared))));
-  }
-  report.fail();
-  return nullptr;
-}
-
-bool put_in_use(Reporter& report, Layouts& layouts, Execution& execution) {
-  if (layouts.is_used) {
-    return !layouts.is_refused;
-  }
-  layouts.is_used = true;
-  const std::size_t before = report.sink().errors();
-  declare_from_options(report, layouts);
-  if (const Layout* chosen = choose_layout(report, layouts)) {
-    layouts.in_use = *chosen;
-    find_rules(report, layouts.asked, *layouts.in_use);
-    layouts.chosen = &*layouts.in_use;
-    check_sizes_taken(report, layouts, *chosen);
-  }
-  const bool usable =
-      report.sink().errors() == before && execution.use(layouts.chosen, layouts.layouts);
-  layouts.is_refused = !usable;
-  if (!usable) {
-    report.fail();
-  }
-  return usable;
 }
 
 }  // namespace mtf::host

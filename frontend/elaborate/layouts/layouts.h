@@ -31,9 +31,11 @@ struct LayoutsAsked {
   std::string rules;
   bool one_rank = false;             // no layout is used, whatever the file says
   std::optional<Layout> given = {};  // in use whatever else is said
-  // Finds the rules of a layout that is `auto`; may be none.
+  // Finds the rules of a layout that is `auto`, as of ElaborateOptions; may be none.
   std::function<std::optional<Layout>(const Layout&, DiagSink&)> search = {};
   bool searches_all = false;  // where it is declared; otherwise where it comes into use
+  bool in_session = false;    // more statements may follow
+  std::function<bool(const Layout&)> puts_off = {};  // as of ElaborateOptions
 };
 
 struct Layouts {
@@ -48,9 +50,10 @@ struct Layouts {
   SourceSpan used_at = {};                     // by then: the first statement that computed
   bool has_late = false;                       // one behind that
   bool is_refused = false;                     // and cannot
-  bool has_pins = false;                       // an `@` somewhere
-  bool has_mistakes = false;                   // a layout has: what it uses is not known
-  bool pins_all = false;                       // one on all axes
+  bool waits = false;         // is used, on one rank: there was nothing to search the layout for
+  bool has_pins = false;      // an `@` somewhere
+  bool has_mistakes = false;  // a layout has: what it uses is not known
+  bool pins_all = false;      // one on all axes
   std::set<std::string, std::less<>> in_regions;  // named by a `with layout`
   std::set<std::string, std::less<>> expected;    // named by an `expect`
   std::optional<Layout> region;                   // the innermost `with layout`
@@ -72,8 +75,14 @@ void enter_region(const Layouts& layouts, Recording& unit);
 
 // Tells the device, once, which layout it holds everything in. False after an error.
 bool put_in_use(Reporter& report, Layouts& layouts, Execution& execution);
+// Whether that is not to be done before something computes: a session may put off a search, which
+// is for what there is by then.
+[[nodiscard]] bool is_put_off(const Layouts& layouts);
 // The layout in force by the rules of the language; null also for one rank.
 [[nodiscard]] const Layout* choose_layout(Reporter& report, const Layouts& layouts);
+// Of a session: what is `auto`, and will be in use, without a `use layout`, once something computes
+// and there is something to search it for; null: none.
+[[nodiscard]] const Layout* awaited_layout(const Layouts& layouts);
 // "no layout `x`", and which there are.
 [[nodiscard]] std::string no_layout_text(const Layouts& layouts, std::string_view name,
                                          const Suggestion& suggestion);

@@ -188,7 +188,10 @@ std::optional<Layout> region_layout(Reporter& report, Layouts& layouts, const as
     return std::nullopt;
   }
   layouts.in_regions.insert(name.text);
-  find_rules(report, layouts.asked, *found);
+  if (!find_rules(report, layouts.asked, *found)) {
+    refuse_unsearched(report, *found, name.span);
+    return std::nullopt;
+  }
   // On one rank it lays out nothing, and keeps apart what rewrites would join there alone.
   const Layout* in_use = choose_layout(report, layouts);
   if (in_use == nullptr || in_use->mesh.axes == found->mesh.axes) {

@@ -225,7 +225,8 @@ const BuiltFunction* check_entry(Context& c, const ast::Fn& fn) {
   const Restore ended(c.limits.ended,
                       false);  // a long loop at top level leaves it unseen, not unbuilt
   const BuiltFunction* function = build_function(c, fn);
-  if (function == nullptr || !function->runs || c.execution.is_dry()) {
+  if (function == nullptr || !function->runs || c.execution.is_dry() ||
+      is_put_off(c.layouts)) {  // what is found will fit it
     return nullptr;
   }
   std::vector<TensorHandle> arguments;

@@ -174,7 +174,7 @@ std::shared_ptr<VariableRecord> create(const Declaration& declaration, const Ten
                        "; only floats are trained; `state` keeps other values");
     return nullptr;
   }
-  if (!put_in_use(c.report, c.layouts, c.execution)) {
+  if (!is_put_off(c.layouts) && !put_in_use(c.report, c.layouts, c.execution)) {
     return nullptr;
   }
   auto record =

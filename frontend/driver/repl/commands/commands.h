@@ -47,9 +47,9 @@ bool repl_expect(Repl& repl, const std::string& rest);
 bool repl_search(Repl& repl, const std::string& rest);
 
 // layout.cpp
-bool repl_layout(Repl& repl, const std::string& rest);
+bool repl_layout(Repl& repl, const std::string& words);
 bool repl_mesh(Repl& repl, const std::string& rest);
-bool repl_what_if(Repl& repl, const std::string& rest);
+bool repl_what_if(Repl& repl, const std::string& words);
 
 // session.cpp
 bool repl_type(Repl& repl, const std::string& rest);

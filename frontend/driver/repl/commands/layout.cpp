@@ -267,7 +267,7 @@ bool tell_layouts(Repl& repl) {
         value_text(*repl.planned().value(name), repl.planned().device(), repl.planned().context());
     repl.tell(name + " : " + text + "\n", {{"name", name}, {"value", text}});
   }
-  repl.tell("in use: " + repl.in_use() + "\n", {{"in_use", repl.in_use()}});
+  repl.tell_in_use();
   return true;
 }
 

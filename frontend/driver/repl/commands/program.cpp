@@ -123,6 +123,7 @@ bool about_program(Repl& repl, const std::vector<Statement>& inputs, Options opt
     }
     return std::optional(std::move(file));
   };
+  workspace.find_layout = repl.layout_finder();
   KnownCosts& known = repl.known_costs();
   if (std::string now_priced = priced_as(repl.script(), workspace.options);
       known.program != now_priced) {

@@ -8,9 +8,6 @@ namespace mtf {
 std::optional<std::size_t> culprit(std::span<const Diag> diags,
                                    const std::vector<Statement>& statements,
                                    std::span<const Statement> kept) {
-  const auto contains = [](const Statement& input, SourceSpan span) {
-    return span.file == input.file && input.span.begin <= span.begin && span.end <= input.span.end;
-  };
   // A layout that is wrong in itself points to its mesh.
   const auto is_own = [&](const Diag& diag) {
     return std::ranges::any_of(kept, [&](const Statement& changed) {

@@ -139,22 +139,6 @@ class Order {
   std::vector<Together> result_;
 };
 
-// An `auto` layout is searched for the functions that there are: it, and what is in use, wait for
-// those that a text declares before it computes anything.
-std::vector<Together> behind_functions(std::vector<Together> inputs, const ast::File& tree) {
-  const auto is_auto = [&tree](const Together& input) {
-    const auto* layout = std::get_if<ast::Layout>(&tree.statements[input.front().statement].node);
-    return layout != nullptr && layout->automatic.has_value();
-  };
-  const auto first = std::ranges::find_if(inputs, is_auto);
-  const auto last = std::find_if(
-      first, inputs.end(), [](const Together& input) { return computes(input.front().kind); });
-  std::stable_partition(first, last, [&](const Together& input) {
-    return input.front().kind != StatementKind::kUse && !is_auto(input);
-  });
-  return inputs;
-}
-
 }  // namespace
 
 std::set<std::string, std::less<>> words_of(std::string_view text) {
@@ -172,7 +156,7 @@ std::set<std::string, std::less<>> words_of(std::string_view text) {
 }
 
 std::vector<Together> in_order(const ast::File& tree, const SourceMap& sources) {
-  return behind_functions(Order(Script::inputs_of(tree), sources).run(), tree);
+  return Order(Script::inputs_of(tree), sources).run();
 }
 
 }  // namespace mtf

@@ -114,6 +114,11 @@ bool computes(StatementKind kind) {
   return kind == StatementKind::kBinding || kind == StatementKind::kOther;
 }
 
+bool contains(const Statement& statement, SourceSpan span) {
+  return span.file == statement.file && statement.span.begin <= span.begin &&
+         span.end <= statement.span.end;
+}
+
 std::vector<Statement> Script::inputs_of(const ast::File& file) {
   std::vector<Statement> result;
   for (std::size_t i = 0; i < file.statements.size(); ++i) {

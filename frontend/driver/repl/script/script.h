@@ -47,6 +47,9 @@ struct Statement {
   StatementForm form = StatementForm::kAsTyped;
 };
 
+// Whether a place is in its text.
+[[nodiscard]] bool contains(const Statement& statement, SourceSpan span);
+
 class Script {
  public:
   // One for each statement of the file, but for dims, which are one each.
