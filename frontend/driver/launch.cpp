@@ -340,16 +340,23 @@ int start_ranks(const Options& options) {
   return status_of_ranks(options, std::move(line), input == nullptr ? -1 : fileno(input), joined);
 }
 
-pid_t start_mpirun(const Options& options, int output) {
+pid_t start_mpirun(const Options& options, int output, std::string& obstacle) {
+  const auto of_system = [] {
+    return "mpirun cannot be started: " + std::string(std::strerror(errno));
+  };
   const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
   if (nothing < 0) {
+    obstacle = of_system();
     return -1;
   }
-  const pid_t child = start(line_here(options, /*joined=*/true),
-                            {.input = nothing, .output = output, .error = output});
-  const int problem = errno;
+  obstacle = too_many_ranks(options.ranks, limits_of_this_machine());
+  pid_t child = -1;
+  if (obstacle.empty()) {
+    child = start(line_here(options, /*joined=*/true),
+                  {.input = nothing, .output = output, .error = output});
+    obstacle = child < 0 ? of_system() : "";
+  }
   close(nothing);
-  errno = problem;
   return child;
 }
 

@@ -24,8 +24,8 @@ namespace mtf {
 // Makes this process another program; returns where it cannot be started, with `errno`.
 void become(std::vector<std::string> line);
 // Starts `options.ranks` of them, which read nothing; all that is said goes to a file that is open
-// as `output`. The process of mpirun; negative: none, by `errno`.
-[[nodiscard]] pid_t start_mpirun(const Options& options, int output);
+// as `output`. The process of mpirun; negative: none, and `obstacle` says why.
+[[nodiscard]] pid_t start_mpirun(const Options& options, int output, std::string& obstacle);
 
 // In the process that becomes mpirun: what the environment must say.
 void prepare_for_mpirun();

@@ -149,6 +149,8 @@ def refused():
     contains("no socket", told(":ranks 2\n", files=5), "temporary files: Too many open files")
     contains("nothing to read", told(":ranks 2\n", files=6),
              "mpirun cannot be started: Too many open files")
+    contains("more than the machine allows", script(":ranks 64\n", files=200)[0],
+             "in this process: 64 ranks would need 256 open files of `mpirun`, and this machine allows 200; start at most 50")
     contains("another number", told(":ranks 4\n"), "which is in use, has 2 ranks; `:ranks 2`")
     contains("too many", told(":ranks 5000\n"), "`:ranks` takes a number up to 256")
     done = subprocess.run(["mpirun", "--oversubscribe", "-n", "2", MTF, "repl"], text=True,

@@ -54,8 +54,7 @@ bool Repl::set_ranks(std::int64_t ranks) {
     if (ranks > 1 && workers == nullptr) {
       return refuse(DiagKind::kMeshSize, count_text(ranks, "rank") +
                                              " cannot be started, and the session " +
-                                             where_text(this->ranks()) + ": " + obstacle +
-                                             "\n  `mtf doctor` says what MPI lacks");
+                                             where_text(this->ranks()) + ": " + obstacle);
     }
     moved = running_ == nullptr ? 0 : running_->move_to(workers.get());
     workers_ = std::move(workers);

@@ -93,10 +93,10 @@ std::optional<wire::Hello> hello_from(Channel& channel) {
 }
 
 std::string why_not_there(const std::string& said, std::optional<int> status) {
-  if (!said.empty()) {
-    return "mpirun says\n  " + said;
-  }
-  return "mpirun " + (status ? end_text(status) : "does not start them");
+  const std::string why = !said.empty() ? "mpirun says\n  " + said
+                          : status      ? "mpirun " + end_text(status)
+                                        : "mpirun does not start them";
+  return why + "\n  `mtf doctor` says what MPI lacks";
 }
 
 // Its process, whose ranks connect to the socket. Negative: `obstacle` says why there is none.
@@ -107,10 +107,7 @@ pid_t mpirun_of_session(std::int64_t ranks, const std::string& socket, int outpu
   options.words = {"repl"};
   options.color = ColorChoice::kNever;
   setenv(kSessionSocket, socket.c_str(), /*overwrite=*/1);
-  const pid_t child = start_mpirun(options, output);
-  if (child < 0) {
-    obstacle = "mpirun cannot be started: " + std::string(std::strerror(errno));
-  }
+  const pid_t child = start_mpirun(options, output, obstacle);
   unsetenv(kSessionSocket);
   return child;
 }
