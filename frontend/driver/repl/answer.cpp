@@ -196,8 +196,9 @@ std::vector<Diag> Repl::with_ways_back(std::span<const Diag> diags) const {
       continue;
     }
     const std::string_view name = text_at(sources_, diag.span);
-    const auto last = std::find_if(before_.rbegin(), before_.rend(),
-                                   [&](const Script& script) { return declares(script, name); });
+    const auto last = std::find_if(before_.rbegin(), before_.rend(), [&](const Before& before) {
+      return declares(before.script, name);
+    });
     if (last != before_.rend() && !declares(script_, name)) {
       const auto steps = last - before_.rbegin() + 1;
       diag.notes.push_back({.span = {},

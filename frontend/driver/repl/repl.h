@@ -99,6 +99,20 @@ class Repl {
     FileId file;
   };
 
+  // Of the command line, until something else is typed.
+  struct Asked {
+    std::string layout;
+    std::string mesh;
+  };
+  struct Before {
+    Script script;
+    Asked asked;
+  };
+
+  [[nodiscard]] Options options_for(std::span<const Statement> statements,
+                                    const Asked& asked) const;
+  // Behind these statements.
+  [[nodiscard]] Asked asked_behind(std::span<const Statement> changed);
   // The statements that are planned now: the script, or what it may become; and with all that
   // stands behind them in the text that they are of.
   [[nodiscard]] const std::vector<Statement>& in_question() const;
@@ -130,12 +144,12 @@ class Repl {
   std::optional<Taken> plan(Script& next, Together& inputs);
   bool run_if_needed(const Taken& taken, const Together& inputs);
   std::unique_ptr<PlannedSession> planned_anew(Script& next, std::span<const Statement> changed,
-                                               LeftOut& out);
+                                               const Asked& asked, LeftOut& out);
   void tell_left_out(const LeftOut& out) const;
   [[nodiscard]] std::vector<Diag> with_ways_back(std::span<const Diag> diags) const;
   void tell_changed(std::span<const Statement> changed, const std::string& was_in_use);
   // From the first statement on. `changed`: what fails because of it is left out.
-  bool rebuild(Script next, std::span<const Statement> changed);
+  bool rebuild(Script next, std::span<const Statement> changed, const Asked& asked);
   void follow(std::unique_ptr<PlannedSession> planned, bool may_switch);
   bool run_waiting();
   bool guarded(const std::function<bool()>& body);
@@ -149,7 +163,8 @@ class Repl {
   SourceMap sources_;
   Script script_;
   Trees trees_;
-  std::vector<Script> before_;  // what it was, for `:undo`
+  Asked asked_;
+  std::vector<Before> before_;  // what it was, for `:undo`
   std::vector<Loaded> loaded_;
   const Script* tried_ = nullptr;   // what it may become
   std::span<const Together> rest_;  // of the text that is taken, what comes next

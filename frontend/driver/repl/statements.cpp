@@ -119,7 +119,7 @@ bool Repl::extend(Script next, Together inputs) {
     if (!taken || !run_if_needed(*taken, inputs)) {
       return take_back();
     }
-    before_.push_back(std::exchange(script_, std::move(next)));
+    before_.push_back({.script = std::exchange(script_, std::move(next)), .asked = asked_});
     ++steps_;
     const std::size_t most = std::min(kMostUndone, kMostKept / script_.inputs().size());
     while (before_.size() > std::max<std::size_t>(most, 1)) {
@@ -183,10 +183,10 @@ bool Repl::run_waiting() {
 // All statements of `next`, without those that fail because of what has changed. Null after another
 // error.
 std::unique_ptr<PlannedSession> Repl::planned_anew(Script& next, std::span<const Statement> changed,
-                                                   LeftOut& out) {
+                                                   const Asked& asked, LeftOut& out) {
   while (true) {
-    auto planned =
-        std::make_unique<PlannedSession>(options_for(next.inputs()), sources_, auto_layouts());
+    auto planned = std::make_unique<PlannedSession>(options_for(next.inputs(), asked), sources_,
+                                                    auto_layouts());
     DiagSink known;
     ast::File file = program_of(next.inputs(), sources_, known);
     file.id = file.id.valid() ? file.id : FileId{0};
@@ -206,10 +206,10 @@ std::unique_ptr<PlannedSession> Repl::planned_anew(Script& next, std::span<const
   }
 }
 
-bool Repl::rebuild(Script next, std::span<const Statement> changed) {
+bool Repl::rebuild(Script next, std::span<const Statement> changed, const Asked& asked) {
   const host::Restore<const Script*> tried(tried_, &next);
   LeftOut out;
-  std::unique_ptr<PlannedSession> planned = planned_anew(next, changed, out);
+  std::unique_ptr<PlannedSession> planned = planned_anew(next, changed, asked, out);
   if (planned == nullptr) {
     return false;
   }
@@ -217,14 +217,12 @@ bool Repl::rebuild(Script next, std::span<const Statement> changed) {
     return show(out.causes);
   }
   const std::string was_in_use = in_use();
-  before_.push_back(std::exchange(script_, std::move(next)));
+  before_.push_back(
+      {.script = std::exchange(script_, std::move(next)), .asked = std::exchange(asked_, asked)});
   ++steps_;
   const auto is_of = [changed](StatementKind kind) {
     return !changed.empty() && changed.front().kind == kind;
   };
-  if (is_of(StatementKind::kUse) && !loading_) {
-    options_.layout.clear();  // what is typed comes behind the command line
-  }
   const bool is_layout = is_of(StatementKind::kUse) || is_of(StatementKind::kLayout);
   follow(std::move(planned), is_layout && out.statements.empty());
   tell_left_out(out);
@@ -274,9 +272,9 @@ bool Repl::undo() {
   if (before_.empty()) {
     return refuse(DiagKind::kBadArgument, "there is nothing to undo");
   }
-  std::vector<Script> kept = before_;
-  const Script before = kept.back();
-  if (!rebuild(before, {})) {
+  std::vector<Before> kept = before_;
+  const Before before = kept.back();
+  if (!rebuild(before.script, {}, before.asked)) {
     return false;
   }
   kept.pop_back();

@@ -226,17 +226,14 @@ std::string moved_text(const Moved& one) {
   return text + "\n";
 }
 
-// `whole`: what does not fit what the session has is refused, and the layout stays.
-bool use(Repl& repl, const std::string& statements, bool whole) {
+// Statements that say where everything is. Where something does not fit there, all stays as it is.
+bool use(Repl& repl, const std::string& statements) {
   const std::map<std::string, Placed> before = places(repl);
   const Mesh mesh = repl.planned().device().layout().mesh;
-  if (whole && !repl.say_or_refuse("session", statements)) {
+  if (!repl.say_or_refuse("session", statements)) {
     if (!repl.is_json()) {
       repl.mistake("in use still: " + repl.in_use() + "\n");
     }
-    return false;
-  }
-  if (!whole && !repl.say("session", statements, /*quiet=*/true)) {
     return false;
   }
   const std::vector<Moved> moved = moved_since(repl, before, mesh);
@@ -256,7 +253,7 @@ bool use(Repl& repl, const std::string& statements, bool whole) {
 bool use_found(Repl& repl) {
   const auto [name, text] = repl.found();
   repl.set_found("", "");
-  return use(repl, text + "\nuse layout " + name, /*whole=*/true);
+  return use(repl, text + "\nuse layout " + name);
 }
 
 namespace {
@@ -297,15 +294,13 @@ bool repl_layout(Repl& repl, const std::string& words) {
     if (std::ranges::find(names, rest) == names.end()) {
       return refuse_layout(repl, rest, names);
     }
-    return use(repl, "use layout " + rest, /*whole=*/true);
+    return use(repl, "use layout " + rest);
   }
   const Mesh* mesh = mesh_in_question(repl);
   const std::optional<Declared> old = declared_in_use(repl);
   return mesh != nullptr && typed_rules(repl, *mesh, rest) &&
-         use(repl,
-             "layout " + std::string(kTyped) + " on " + mesh->name + kind_of_layout(old) + " { " +
-                 rest + " }\nuse layout " + std::string(kTyped),
-             /*whole=*/true);
+         use(repl, "layout " + std::string(kTyped) + " on " + mesh->name + kind_of_layout(old) +
+                       " { " + rest + " }\nuse layout " + std::string(kTyped));
 }
 
 bool repl_mesh(Repl& repl, const std::string& rest) {
@@ -334,10 +329,8 @@ bool repl_mesh(Repl& repl, const std::string& rest) {
   for (const MeshAxis& axis : resized.axes) {
     text += (text.empty() ? "" : ", ") + axis.name + ": " + std::to_string(axis.size);
   }
-  return use(repl,
-             "mesh " + resized.name + " = [" + text + "]" +
-                 (resized.profile.empty() ? "" : " of " + resized.profile),
-             /*whole=*/false);
+  return use(repl, "mesh " + resized.name + " = [" + text + "]" +
+                       (resized.profile.empty() ? "" : " of " + resized.profile));
 }
 
 namespace {

@@ -138,7 +138,7 @@ bool Repl::reload() {
     tell("no file has changed\n", {{"changed", files}});
     return true;
   }
-  if (!rebuild(std::move(next), {})) {
+  if (!rebuild(std::move(next), {}, asked_)) {
     return false;
   }
   tell(said, {{"changed", files}, {"says", said}});
