@@ -91,6 +91,28 @@ step(ones([n]))
         check(f"after {mistake}", found, losses)
 
 
+def undone():
+    """`:undo` takes back no file, and says so where there is one."""
+    log = "fn log(x: f32[n]) { append(\"log.csv\", \"a line\"); return x }\n"
+    cases = {
+        "write(\"a.npy\", x)\n:undo\n": ["taken back: `write(\"a.npy\", x)`", "what was written stays: a.npy"],
+        "sum(x)\n:undo\n": ["4", "taken back: `print sum(x)`"],
+        log + "let y = log(x)\n:undo\n:undo\n":
+            ["taken back: `let y = log(x)`", "what was written stays: log.csv", f"taken back: `{log.strip()}`"],
+        "for i in 0..2 { write(\"{i}.npy\", x) }\n:undo\n":
+            ["taken back: `for i in 0..2 { write(\"{i}.npy\", x) }`", "what was written stays: 0.npy, 1.npy"],
+        "param w : f32[n] = ones\nsave \"w.safetensors\"\n:undo\n":
+            ["taken back: `save \"w.safetensors\"`", "what was written stays: w.safetensors"],
+        "write(\"a.npy\", x)\n:json on\n:undo\n":
+            ['{"json":"on"}', '{"taken_back":"write(\\"a.npy\\", x)"}', '{"stays":["a.npy"]}'],
+    }
+    for typed, told in cases.items():
+        with tempfile.TemporaryDirectory() as folder:
+            status, output, mistakes = repl("dim n = 4\nlet x = ones([n])\n" + typed, folder=folder)
+            check(f"{typed} undone", (status, mistakes), (0, ""))
+            check(f"{typed} undone", [line for line in output.splitlines() if " : " not in line or "`" in line], told)
+
+
 def waiting():
     """What fails is not tried again; what waited before it has run."""
     with tempfile.TemporaryDirectory() as folder:
@@ -288,7 +310,7 @@ def interrupted():
         check("said", mistakes, "interrupted; the session is as it was before\n")
 
 
-for test in (pipe, taken_back, waiting, switched, kept, declared_below, need_each_other, reload, as_json, large, interrupted):
+for test in (pipe, script_behind_program, unreadable, taken_back, undone, waiting, switched, kept, declared_below, need_each_other, reload, as_json, large, interrupted):
     test()
 for recorded in RECORDED:
     saved(recorded)

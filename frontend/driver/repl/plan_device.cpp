@@ -15,9 +15,13 @@ bool PlanDevice::use(const Layout* chosen, std::span<const Layout> /*declared*/,
 std::optional<std::vector<TensorHandle>> PlanDevice::run(
     const Unit& unit, std::span<const TensorHandle> /*arguments*/, DiagSink& diags) {
   runs_ = true;
-  effects_ = effects_ || std::ranges::any_of(unit.program.values, [](const Value& value) {
-               return value.op != nullptr && value.op->effect;
-             });
+  for (const Value& value : unit.program.values) {
+    effects_ = effects_ || (value.op != nullptr && value.op->effect);
+    const auto* path = value.args.get<std::string>("path");
+    if (value.op != nullptr && value.op->file == FileUse::kWrites && path != nullptr) {
+      written_.insert(*path);
+    }
+  }
   if (const auto known = results_.find(&unit); known != results_.end()) {
     return known->second;
   }

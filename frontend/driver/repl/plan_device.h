@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -45,7 +46,8 @@ class PlanDevice final : public DryDevice {
                                                std::span<const TensorHandle> arguments,
                                                DiagSink& diags) override;
 
-  bool save(const SaveRequest& /*request*/, DiagSink& /*diags*/) override {
+  bool save(const SaveRequest& request, DiagSink& /*diags*/) override {
+    written_.insert(request.path);
     return effects_ = true;
   }
   bool restore(const RestoreRequest& /*request*/, DiagSink& /*diags*/) override {
@@ -65,6 +67,8 @@ class PlanDevice final : public DryDevice {
   }
   // Whether something has run since the last call that prints, asserts or writes.
   [[nodiscard]] bool take_effects() { return std::exchange(effects_, false); }
+  // Files that what has run since writes, as far as a plan knows their names.
+  [[nodiscard]] std::set<std::string> take_written() { return std::exchange(written_, {}); }
   // Whether anything has run at all since.
   [[nodiscard]] bool take_runs() { return std::exchange(runs_, false); }
 
@@ -75,6 +79,7 @@ class PlanDevice final : public DryDevice {
   HeldLayouts held_;
   std::map<const Unit*, std::vector<TensorHandle>> results_;
   bool effects_ = false;
+  std::set<std::string> written_;
   bool runs_ = false;
 };
 

@@ -170,8 +170,9 @@ bool Repl::say(const std::string& name, const std::string& text, bool quiet) {
   const host::Restore restore(quiet_, quiet_ || quiet);
   const std::size_t steps = before_.size();
   const bool done = statements(add_source(name, 1, text));
-  if (before_.size() > steps + 1) {  // `:undo` takes back the command
-    before_.resize(steps + 1);
+  while (before_.size() > steps + 1) {  // `:undo` takes back the command
+    before_[steps].written.merge(before_.back().written);
+    before_.pop_back();
   }
   return done;
 }

@@ -63,6 +63,8 @@ class Repl {
   // NOLINTEND(modernize-use-nodiscard)
   // The session as it was before the last statement; false if there was none, or it fails now.
   bool undo();
+  // Files that the last statement has written, which are there whatever is undone.
+  [[nodiscard]] std::vector<std::string> files_of_last() const;
   // Statements that a command stands for.
   bool say(const std::string& name, const std::string& text, bool quiet = false);
   // The same, but refused where statements of before would be left out; nothing of it stays then.
@@ -107,6 +109,7 @@ class Repl {
   struct Before {
     Script script;
     Asked asked;
+    std::set<std::string> written = {};  // files, by what came then
   };
 
   [[nodiscard]] Options options_for(std::span<const Statement> statements,
@@ -131,6 +134,7 @@ class Repl {
     std::vector<std::string> names;    // that it binds
     bool waits = false;                // it need not run before somebody looks
     std::optional<std::string> known;  // a value that needs no ranks
+    std::set<std::string> written;     // files
   };
   // What fails because an earlier statement has changed, and why.
   struct LeftOut {

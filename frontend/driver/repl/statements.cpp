@@ -1,6 +1,7 @@
 // How a session takes a statement: at its end, or, where an earlier one changes, all of them anew.
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "frontend/driver/repl/answer.h"
@@ -62,13 +63,17 @@ std::optional<Repl::Taken> Repl::plan(Script& next, Together& inputs) {
   const std::size_t errors = planned_->diags().errors();
   ast::File file = tree_of(inputs);
   const ast::Stmt& statement = file.statements.front();
-  Taken taken{.names = {}, .waits = std::ranges::all_of(file.statements, may_wait), .known = {}};
+  Taken taken{.names = {},
+              .waits = std::ranges::all_of(file.statements, may_wait),
+              .known = {},
+              .written = {}};
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const std::vector<std::string> names = names_bound(file.statements[i], inputs[i]);
     taken.names.insert(taken.names.end(), names.begin(), names.end());
   }
   const bool is_expectation = std::holds_alternative<ast::Expect>(statement.node);
   static_cast<void>(planned_->device().take_effects());
+  static_cast<void>(planned_->device().take_written());
   static_cast<void>(planned_->device().take_runs());
   if (std::holds_alternative<ast::Evaluate>(statement.node)) {
     taken.known = evaluated(std::move(file), next, inputs.front());
@@ -84,6 +89,9 @@ std::optional<Repl::Taken> Repl::plan(Script& next, Together& inputs) {
   });
   if (is_expectation && !expectations_hold(*this, next.inputs())) {
     return std::nullopt;
+  }
+  if (computes(inputs.front().kind)) {  // a function that is declared is planned, and not run
+    taken.written = planned_->device().take_written();
   }
   taken.waits = taken.waits && !planned_->device().take_effects() && !is_unknown;
   return taken;
@@ -119,7 +127,9 @@ bool Repl::extend(Script next, Together inputs) {
     if (!taken || !run_if_needed(*taken, inputs)) {
       return take_back();
     }
-    before_.push_back({.script = std::exchange(script_, std::move(next)), .asked = asked_});
+    before_.push_back({.script = std::exchange(script_, std::move(next)),
+                       .asked = asked_,
+                       .written = taken->written});
     ++steps_;
     const std::size_t most = std::min(kMostUndone, kMostKept / script_.inputs().size());
     while (before_.size() > std::max<std::size_t>(most, 1)) {
@@ -266,6 +276,17 @@ void Repl::begin_anew() {
   running_.reset();
   replayed_ = script_.inputs();
   waiting_.clear();
+}
+
+std::vector<std::string> Repl::files_of_last() const {
+  std::vector<std::string> files;
+  std::error_code problem;
+  if (!before_.empty()) {
+    std::ranges::copy_if(
+        before_.back().written, std::back_inserter(files),
+        [&](const std::string& path) { return std::filesystem::exists(path, problem); });
+  }
+  return files;
 }
 
 bool Repl::undo() {

@@ -64,6 +64,22 @@ bool quit(Repl& repl, const std::string& /*rest*/) {
   return true;
 }
 
+// `before`: the statements that there were. `files`: that those wrote that are there no more.
+void tell_taken_back(Repl& repl, const std::vector<Statement>& before,
+                     const std::vector<std::string>& files) {
+  const std::vector<Statement>& now = repl.script().inputs();
+  for (const Statement& statement : before) {
+    if (std::ranges::find(now, statement.span, &Statement::span) == now.end()) {
+      const std::string text = text_of(statement, repl.sources());
+      const std::string line = text.substr(0, text.find('\n'));
+      repl.tell("taken back: `" + line + "`\n", {{"taken_back", line}});
+    }
+  }
+  if (!files.empty()) {
+    repl.tell("what was written stays: " + joined(files, ", ") + "\n", {{"stays", files}});
+  }
+}
+
 bool undo(Repl& repl, const std::string& rest) {
   const std::size_t count = rest.empty() ? 1 : parse_number<std::size_t>(rest).value_or(0);
   if (count < 1 || count > kMostUndone) {
@@ -71,17 +87,11 @@ bool undo(Repl& repl, const std::string& rest) {
   }
   for (std::size_t i = 0; i < count; ++i) {
     const std::vector<Statement> before = repl.script().inputs();
+    const std::vector<std::string> files = repl.files_of_last();
     if (!repl.undo()) {
       return false;
     }
-    const std::vector<Statement>& now = repl.script().inputs();
-    for (const Statement& statement : before) {
-      if (std::ranges::find(now, statement.span, &Statement::span) == now.end()) {
-        const std::string text = text_of(statement, repl.sources());
-        const std::string line = text.substr(0, text.find('\n'));
-        repl.tell("taken back: `" + line + "`\n", {{"taken_back", line}});
-      }
-    }
+    tell_taken_back(repl, before, files);
   }
   return true;
 }

@@ -39,7 +39,7 @@ class Order {
           take_functions_for(i);
         }
         if (!is_taken_[i]) {
-          take({i});
+          take(of_same_statement(i));
         }
       }
       take_ready(i);
@@ -68,6 +68,18 @@ class Order {
   [[nodiscard]] bool only_declares(std::size_t i) const {
     return is_function(i) || inputs_[i].kind == StatementKind::kDim ||
            inputs_[i].kind == StatementKind::kImport;
+  }
+
+  // Of the dims of one statement, those that nothing has needed before.
+  [[nodiscard]] std::vector<std::size_t> of_same_statement(std::size_t i) const {
+    std::vector<std::size_t> places;
+    for (std::size_t other = i;
+         other < inputs_.size() && inputs_[other].statement == inputs_[i].statement; ++other) {
+      if (!is_taken_[other]) {
+        places.push_back(other);
+      }
+    }
+    return places;
   }
 
   void take(std::vector<std::size_t> places) {

@@ -15,7 +15,8 @@ namespace mtf {
 // What is written in a text, besides punctuation.
 [[nodiscard]] std::set<std::string, std::less<>> words_of(std::string_view text);
 
-// What a session takes at once: functions that need each other; else one statement.
+// What a session takes at once: functions that need each other, the dims of a statement; else one
+// statement.
 using Together = std::vector<Statement>;
 
 // The statements of the tree. All that computes stays in order; a function waits for what it names,
