@@ -114,6 +114,8 @@ class Session {
   void run(ast::File file);
 
   [[nodiscard]] std::span<const Layout> layouts() const;
+  // Those that a program is to choose from; none where its choice is one rank.
+  [[nodiscard]] std::span<const Layout> layouts_to_choose() const;
   [[nodiscard]] std::span<const Mesh> meshes() const;
   [[nodiscard]] std::vector<Entry> entries() const;
   [[nodiscard]] std::vector<NoEntry> no_entries() const;

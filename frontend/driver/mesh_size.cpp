@@ -117,7 +117,7 @@ void none_chosen(std::span<const Layout> declared, std::int64_t ranks, const Dim
   if (declared.empty()) {
     diags.error(DiagKind::kMeshSize, {},
                 started(ranks) +
-                    ", and the program has no layout; `-n 1` or "
+                    ", and the program uses no layout; `-n 1` or "
                     "`--mesh` with `--rules` would do");
     return;
   }
@@ -195,7 +195,7 @@ void warn_of_idle_mesh(std::string_view sizes, const Session& session, DiagSink&
 }
 
 std::span<const Layout> not_chosen(const Session& session) {
-  return session.layout() == nullptr ? session.layouts() : std::span<const Layout>();
+  return session.layout() == nullptr ? session.layouts_to_choose() : std::span<const Layout>();
 }
 
 std::optional<Diag> missing_rank(std::int64_t rank, const Mesh& mesh,

@@ -86,6 +86,10 @@ std::span<const Layout> Session::layouts() const {
   return state_->context.layouts.layouts;
 }
 
+std::span<const Layout> Session::layouts_to_choose() const {
+  return host::layouts_to_choose(state_->context.layouts);
+}
+
 std::span<const Mesh> Session::meshes() const {
   return state_->context.layouts.meshes;
 }

@@ -8,14 +8,13 @@
 #include "frontend/driver/devices/checked.h"
 #include "frontend/driver/entry_names.h"
 #include "frontend/driver/hardware_option.h"
+#include "frontend/elaborate/layouts/layouts.h"
 #include "frontend/report/cost/layout_diff.h"
 #include "lowering/lower.h"
 #include "stdlib/ops/table.h"
 
 namespace mtf {
 namespace {
-
-constexpr std::string_view kOneRank = "none";  // unless the program has a layout of that name
 
 // That the program has no layout of a name that was asked for, which `knows_layouts` says better.
 bool is_of_asked_layout(const Diag& diag) {
@@ -36,7 +35,7 @@ bool knows_layouts(Workspace& workspace, const Session& session) {
   for (const std::string& name : names) {
     all += name + ", ";
   }
-  names.emplace_back(kOneRank);
+  names.emplace_back(host::kOneRank);
   for (const std::string& wanted : workspace.options.layouts) {
     if (std::ranges::find(names, wanted) == names.end()) {
       workspace.diags.error(
@@ -122,7 +121,7 @@ class PlannedSide {
 
 // The layout under which the program is built to see what it declares: one of the two.
 std::string layout_to_begin_with(const std::vector<std::string>& wanted) {
-  return wanted[1] == kOneRank ? "" : wanted[1];
+  return wanted[1] == host::kOneRank ? "" : wanted[1];
 }
 
 std::vector<LayoutDiff> differences(Workspace& workspace, FileId file,

@@ -17,13 +17,11 @@ namespace {
 
 // Several layouts and none of them chosen: the plan is that of one rank, and says so.
 std::string layouts_note(const Workspace& workspace, const Session& session) {
-  if (session.layout() != nullptr || session.layouts().empty()) {
+  const std::span<const Layout> layouts = not_chosen(session);
+  if (layouts.empty()) {
     return "";
   }
-  std::string names;
-  for (const Layout& layout : session.layouts()) {
-    names += (names.empty() ? "" : ", ") + layout.name;
-  }
+  const std::string names = joined(names_of(layouts), ", ");
   const bool typed = static_cast<bool>(workspace.program);
   return "no layout is chosen; `" + std::string(typed ? ":layout" : "--layout") + "` takes " +
          names + "\n\n";

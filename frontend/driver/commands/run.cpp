@@ -219,9 +219,10 @@ Outcome execute(Workspace& workspace, FileId file, std::map<std::string, TensorT
 bool fits_ranks(const CheckedProgram& program, const Options& options, Communicator* world,
                 DiagSink& diags) {
   const Layout* chosen = program.session.layout();
-  return world == nullptr ? chosen == nullptr || check_simulated_size(*chosen, options.mesh, diags)
-                          : check_mesh_size(chosen, program.session.layouts(), world->ranks(),
-                                            sizes_of_dims(program.device.units()), diags);
+  return world == nullptr
+             ? chosen == nullptr || check_simulated_size(*chosen, options.mesh, diags)
+             : check_mesh_size(chosen, program.session.layouts_to_choose(), world->ranks(),
+                               sizes_of_dims(program.device.units()), diags);
 }
 
 std::optional<Diag> obstacle_to_reports(const Options& options) {

@@ -23,8 +23,8 @@ Outcome look(Workspace& workspace, const std::optional<std::string>& input) {
   DiagSink& diags = workspace.diags;
   const std::unique_ptr<CheckedProgram> program = file ? look_at(workspace, *file) : nullptr;
   if (program != nullptr && diags.ok()) {
-    static_cast<void>(check_mesh_size(program->session.layout(), program->session.layouts(),
-                                      workspace.options.ranks,
+    static_cast<void>(check_mesh_size(program->session.layout(),
+                                      program->session.layouts_to_choose(), workspace.options.ranks,
                                       sizes_of_dims(program->device.units()), diags));
   }
   return outcome_of(workspace, diags);

@@ -215,6 +215,9 @@ class Collector {
     for (const Layout& layout : repl_.planned().session().layouts()) {
       add(layout.name, "layout on " + to_string(layout.mesh));
     }
+    if (repl_.planned().value(host::kOneRank) == nullptr) {
+      add(std::string(host::kOneRank), "one rank");
+    }
   }
 
   void dims_and_axes() {

@@ -30,7 +30,16 @@ std::string chosen_name(const Layouts& layouts) {
   return layouts.use ? layouts.use->text : "";
 }
 
+bool uses_one_rank(const Layouts& layouts) {
+  return layouts.asked.layout.empty() && chosen_name(layouts) == kOneRank &&
+         layout_named(layouts, kOneRank) == nullptr;
+}
+
 }  // namespace
+
+std::span<const Layout> layouts_to_choose(const Layouts& layouts) {
+  return uses_one_rank(layouts) ? std::span<const Layout>() : layouts.layouts;
+}
 
 std::string no_layout_text(const Layouts& layouts, std::string_view name,
                            const Suggestion& suggestion) {
@@ -48,7 +57,7 @@ const Layout* choose_layout(Reporter& report, const Layouts& layouts) {
   if (layouts.asked.given) {
     return &*layouts.asked.given;
   }
-  if (layouts.asked.one_rank) {
+  if (layouts.asked.one_rank || uses_one_rank(layouts)) {
     return nullptr;
   }
   const bool by_option = !layouts.asked.layout.empty();
@@ -115,8 +124,9 @@ bool put_in_use(Reporter& report, Layouts& layouts, Execution& execution) {
       put_off(report, layouts, *chosen);
     }
   }
-  const bool usable =
-      report.sink().errors() == before && execution.use(layouts.chosen, layouts.layouts);
+  const std::span<const Layout> declared =  // a check is about all of them
+      execution.checks_only() ? layouts.layouts : layouts_to_choose(layouts);
+  const bool usable = report.sink().errors() == before && execution.use(layouts.chosen, declared);
   layouts.is_refused = !usable;
   if (!usable) {
     report.fail();

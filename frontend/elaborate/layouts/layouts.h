@@ -23,6 +23,9 @@ struct Operand;
 struct Suggestion;
 struct Value;
 
+// What one rank is called as a layout, unless a program declares one of that name.
+inline constexpr std::string_view kOneRank = "none";
+
 // On the command line.
 struct LayoutsAsked {
   std::string layout;
@@ -80,6 +83,8 @@ bool put_in_use(Reporter& report, Layouts& layouts, Execution& execution);
 [[nodiscard]] bool is_put_off(const Layouts& layouts);
 // The layout in force by the rules of the language; null also for one rank.
 [[nodiscard]] const Layout* choose_layout(Reporter& report, const Layouts& layouts);
+// None where `use layout none` is what holds.
+[[nodiscard]] std::span<const Layout> layouts_to_choose(const Layouts& layouts);
 // Of a session: what is `auto`, and will be in use, without a `use layout`, once something computes
 // and there is something to search it for; null: none.
 [[nodiscard]] const Layout* awaited_layout(const Layouts& layouts);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "frontend/elaborate/host/builtin.h"
+#include "frontend/elaborate/layouts/layouts.h"
 #include "frontend/elaborate/names/modules.h"
 #include "frontend/elaborate/names/resolver.h"
 #include "ir/support/match.h"
@@ -283,7 +284,7 @@ void Resolver::use_layout(const ast::UseLayout& use) {
     const auto* layout = std::get_if<ast::Layout>(&stmt.node);
     return layout != nullptr && layout->name.text == use.layout.text;
   });
-  if (is_later) {
+  if (is_later || use.layout.text == kOneRank) {
     return;
   }
   const Suggestion suggestion = suggest(use.layout.text, visible(NameKind::kLayout));

@@ -269,13 +269,11 @@ bool tell_layouts(Repl& repl) {
 }
 
 bool refuse_layout(Repl& repl, const std::string& name, const std::vector<std::string>& names) {
-  const std::string known =
-      names.empty() ? "; none is declared" : "; there is " + joined(names, ", ");
-  const bool is_one_rank = name == "none" && !names.empty();
-  return repl.refuse(
-      DiagKind::kUnknownLayout,
-      "no layout `" + name + "`" + did_you_mean(name, names, known) +
-          (is_one_rank ? "; `:diff none " + names.front() + "` is about one rank" : ""));
+  const std::string known = names.empty()
+                                ? "; none is declared"
+                                : "; there is " + joined(names, ", ") + ", and `none`, one rank";
+  return repl.refuse(DiagKind::kUnknownLayout,
+                     "no layout `" + name + "`" + did_you_mean(name, names, known));
 }
 
 }  // namespace
@@ -291,7 +289,7 @@ bool repl_layout(Repl& repl, const std::string& words) {
     if (rest == repl.found().first && !is_own) {
       return use_found(repl);
     }
-    if (std::ranges::find(names, rest) == names.end()) {
+    if (std::ranges::find(names, rest) == names.end() && rest != host::kOneRank) {
       return refuse_layout(repl, rest, names);
     }
     return use(repl, "use layout " + rest);

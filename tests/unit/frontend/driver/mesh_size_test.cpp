@@ -78,7 +78,7 @@ TEST_CASE("one rank was started, not were") {
 
 TEST_CASE("no layout runs on one rank") {
   CHECK(error(nullptr, {}, 2) ==
-        "2 ranks were started, and the program has no layout; `-n 1` or `--mesh` with `--rules` "
+        "2 ranks were started, and the program uses no layout; `-n 1` or `--mesh` with `--rules` "
         "would do");
 }
 
