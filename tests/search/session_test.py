@@ -84,6 +84,12 @@ def check_early(sessions, folder):
                                           PROGRAM[mesh:] + ":type a\nsum(a)\n:undo 2\n:type a\n")
     assert status == 0 and re.findall(r"^f32.*", output, re.MULTILINE) == [
         "f32[batch 24]   24, 96 B", "f32[batch 24/rows]   12 a rank, 48 B", "f32[batch 24]   24, 96 B"], output
+    # What a rule would change is asked of what was found.
+    status, output, errors = sessions.say(PROGRAM.replace("cols: 3", "cols: 2") + "layout best on grid auto { }\n" +
+                                          ":what-if io -> cols\n:what-if io -> rows\n")
+    same, other = output.split("net: best on ")[1:]
+    assert status == 0 and not errors and "io -> cols; params { hidden -> " in output, (output, errors)
+    assert " x " not in same and "= 3 as before" in same and "~  %0" in other, output
     # Where it is asked for and nothing is left to search for, that is said, and one rank goes on.
     status, output, errors = sessions.say(PROGRAM + AUTO + "use layout quick\nfn net(x) { return x }\n")
     assert status == 1 and "use it when there is one" in errors and "left out now: `use layout quick`" in errors, errors

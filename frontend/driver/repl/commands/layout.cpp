@@ -12,6 +12,7 @@
 #include "frontend/elaborate/layouts/mesh_text.h"
 #include "frontend/parse/parse.h"
 #include "frontend/report/quantity.h"
+#include "frontend/report/search/layout_source.h"
 #include "stdlib/ops/table.h"
 
 namespace mtf {
@@ -82,6 +83,10 @@ std::optional<Declared> declared_in_use(Repl& repl) {
         input.names.front() == in_use->name) {
       found = declared(repl, {input});
     }
+  }
+  if (found && found->layout->automatic) {  // with the rules that were found
+    const auto written = repl.read_aside(layout_source(*in_use));
+    found = written ? declared(repl, *written) : std::nullopt;
   }
   return found;
 }
