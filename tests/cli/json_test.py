@@ -153,7 +153,8 @@ def check_ops():
     roles = {one["dim"]: one["role"] for one in einsum["dims"]}
     if roles != {"batch": "kept", "hidden": "kept", "io": "reduced"}:
         sys.exit(f"the dims of einsum are {roles}")
-    if [one["name"] for one in einsum["parameters"]] != ["x", "over", "->", "terms", "dtype"]:
+    if [one["name"] for one in einsum["parameters"]] != ["x", "over", "->", "terms", "as_written",
+                                                          "dtype"]:
         sys.exit(f"the parameters of einsum are {einsum['parameters']}")
 
 
