@@ -1,5 +1,5 @@
 // Lines that lie next to each other in memory are done together, a few at a time, so that the
-// state of all of them stays in registers and cache.
+// state of all of them stays in registers and cache; so are some that lie apart.
 
 #include "runtime/kernels/scan/scan.h"
 
@@ -78,6 +78,9 @@ class Scan {
     rows_.step = from_end ? -inner_ : inner_;
     rows_.exclusive = exclusive;
     first_ = from_end ? (rows_.count - 1) * inner_ : 0;
+    if (inner_ == 1) {
+      rows_.apart = rows_.count;
+    }
   }
 
   void run() {
@@ -101,11 +104,20 @@ class Scan {
   void run(Interval lines, int threads) const {
     for (std::int64_t line = lines.begin; line < lines.end();) {
       const std::int64_t inner = line % inner_;
-      const std::int64_t left = std::min(lines.end() - line, inner_ - inner);
+      const std::int64_t left =
+          std::min(lines.end() - line, inner_ == 1 ? apart_at_once() : inner_ - inner);
       const std::int64_t count = lines_at_once(left);
       with_scan_lines(count, [&](auto number) { tile(line / inner_, inner, number, threads); });
       line += count;
     }
+  }
+
+  // Of lines that lie apart.
+  [[nodiscard]] std::int64_t apart_at_once() const {
+    if (rows_.count <= kShortScan) {
+      return kScanTile;
+    }
+    return rows_.count <= Way::kLongest ? kApartAtOnce : 1;
   }
 
   // Those of a tile, of so many.

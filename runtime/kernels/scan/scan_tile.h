@@ -55,6 +55,12 @@ void with_scan_lines(std::int64_t count, F&& f) {
 
 // ---- ways to join ------------------------------------------------------------------------------
 
+// Of lines that lie apart, element by element, some are done together as well: many short ones,
+// which stay in the nearest cache so, and fewer of those for which it is worth reading them side by
+// side, up to so many elements (a way's kLongest).
+inline constexpr std::int64_t kShortScan = 64;
+inline constexpr std::int64_t kApartAtOnce = 16;
+
 // What is known of some lines, number by number.
 template <typename T, std::size_t kWidth, typename N>
 using ScanState = std::array<std::array<T, N::kMost>, kWidth>;
@@ -64,6 +70,8 @@ struct JoinNumbers {
   using Type = T;
   static constexpr std::size_t kWidth = 1;
   static constexpr std::size_t kValue = 0;  // the number that the result has
+  static constexpr std::int64_t kLongest =
+      std::is_same_v<Op<T>, Max<T>> || std::is_same_v<Op<T>, Min<T>> ? 512 : 0;
   static T nothing() { return Op<T>::identity(); }
   template <typename N>
   void join(const ScanState<T, 1, N>& before, const ScanState<T, 1, N>& behind, N lines,
@@ -80,6 +88,7 @@ struct JoinLogSumExp {
   using Type = T;
   static constexpr std::size_t kWidth = 1;
   static constexpr std::size_t kValue = 0;
+  static constexpr std::int64_t kLongest = std::numeric_limits<std::int64_t>::max();
   static T nothing() { return -std::numeric_limits<T>::infinity(); }
   Isa isa;
   template <typename N>
@@ -107,6 +116,7 @@ struct JoinRecurrence {
   using Type = T;
   static constexpr std::size_t kWidth = 2;
   static constexpr std::size_t kValue = 1;
+  static constexpr std::int64_t kLongest = 0;
   static T nothing() { return T(0); }
   template <typename N>
   void join(const ScanState<T, 2, N>& before, const ScanState<T, 2, N>& behind, N lines,
@@ -147,6 +157,7 @@ struct ScanRows {
   std::int64_t count = 0;   // of elements of a line
   std::int64_t blocks = 1;  // divides the count
   std::int64_t step = 0;    // negative: from the end
+  std::int64_t apart = 1;   // elements from one line to the next
   bool exclusive = false;
 };
 
@@ -261,9 +272,9 @@ class ScanTile {
   void load(std::int64_t k, State& here) const {
     for (std::size_t w = 0; w < Way::kWidth; ++w) {
       const T* row = in_[w] + k * rows_.step;
-      for (std::size_t i = 0; i < lines_.count(); ++i) {
-        here[w][i] = static_cast<typename Way::Type>(row[i]);
-      }
+      each_line([&](std::size_t i, std::int64_t at) {
+        here[w][i] = static_cast<typename Way::Type>(row[at]);
+      });
     }
   }
 
@@ -279,8 +290,23 @@ class ScanTile {
   }
   void write(std::int64_t k, const State* state) const {
     T* row = out_ + k * rows_.step;
-    for (std::size_t i = 0; i < lines_.count(); ++i) {
-      row[i] = static_cast<T>(state == nullptr ? Way::nothing() : (*state)[Way::kValue][i]);
+    each_line([&](std::size_t i, std::int64_t at) {
+      row[at] = static_cast<T>(state == nullptr ? Way::nothing() : (*state)[Way::kValue][i]);
+    });
+  }
+
+  // Calls f(number of the line, where its element is in a row).
+  template <typename F>
+  [[gnu::always_inline]] void each_line(const F& f) const {
+    const auto count = static_cast<std::int64_t>(lines_.count());
+    if (rows_.apart == 1) {
+      for (std::int64_t i = 0; i < count; ++i) {
+        f(static_cast<std::size_t>(i), i);
+      }
+      return;
+    }
+    for (std::int64_t i = 0; i < count; ++i) {
+      f(static_cast<std::size_t>(i), i * rows_.apart);
     }
   }
 
