@@ -4,9 +4,12 @@
 #include "runtime/kernels/strided.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <functional>
+#include <type_traits>
 
+#include "ir/support/interval.h"
 #include "runtime/kernels/thread_team.h"
 
 namespace mtf {
@@ -32,17 +35,92 @@ std::vector<StridedDim> simplified(const std::vector<StridedDim>& dims) {
 }
 
 template <typename T>
-void copy_plane(const StridedDim& a, const StridedDim& b, const T* from, T* to) {
-  for (std::int64_t i0 = 0; i0 < a.extent; i0 += kTile) {
-    const std::int64_t i1 = std::min(i0 + kTile, a.extent);
-    for (std::int64_t j0 = 0; j0 < b.extent; j0 += kTile) {
-      const std::int64_t j1 = std::min(j0 + kTile, b.extent);
-      for (std::int64_t i = i0; i < i1; ++i) {
-        for (std::int64_t j = j0; j < j1; ++j) {
-          to[i * a.to + j * b.to] = from[i * a.from + j * b.from];
-        }
+void copy_part(const StridedDim& a, Interval of_a, const StridedDim& b, Interval of_b,
+               const T* from, T* to) {
+  for (std::int64_t i = of_a.begin; i < of_a.end(); ++i) {
+    for (std::int64_t j = of_b.begin; j < of_b.end(); ++j) {
+      to[i * a.to + j * b.to] = from[i * a.from + j * b.from];
+    }
+  }
+}
+
+// Calls f(indices of a, indices of b) for tiles of all of them.
+template <typename F>
+void for_tiles(Interval a, std::int64_t of_a, Interval b, std::int64_t of_b, const F& f) {
+  for (std::int64_t i = a.begin; i < a.end(); i += of_a) {
+    for (std::int64_t j = b.begin; j < b.end(); j += of_b) {
+      f(from_to(i, std::min(i + of_a, a.end())), from_to(j, std::min(j + of_b, b.end())));
+    }
+  }
+}
+
+// ---- transpositions of elements of four bytes, by squares in registers -------------------------
+
+constexpr std::int64_t kSquare = 4;
+constexpr std::int64_t kTurnedRows = 16;  // of the result: of the operand, a line of the caches
+constexpr std::int64_t kTurnedCols = 64;
+
+void turn_square(const std::uint32_t* from, std::int64_t from_step, std::uint32_t* to,
+                 std::int64_t to_step) {
+  using Row = std::uint32_t __attribute__((vector_size(16)));
+  std::array<Row, kSquare> in;  // NOLINT: all of it follows
+  for (Row& row : in) {
+    std::memcpy(&row, from, sizeof(row));
+    from += from_step;
+  }
+  const Row a = __builtin_shufflevector(in[0], in[1], 0, 4, 1, 5);
+  const Row b = __builtin_shufflevector(in[2], in[3], 0, 4, 1, 5);
+  const Row c = __builtin_shufflevector(in[0], in[1], 2, 6, 3, 7);
+  const Row d = __builtin_shufflevector(in[2], in[3], 2, 6, 3, 7);
+  for (const Row& row : {Row(__builtin_shufflevector(a, b, 0, 1, 4, 5)),
+                         Row(__builtin_shufflevector(a, b, 2, 3, 6, 7)),
+                         Row(__builtin_shufflevector(c, d, 0, 1, 4, 5)),
+                         Row(__builtin_shufflevector(c, d, 2, 3, 6, 7))}) {
+    std::memcpy(to, &row, sizeof(row));
+    to += to_step;
+  }
+}
+
+// Elements lie side by side along `a` in the operand, and along `b` in the result.
+void turn_plane(const StridedDim& a, const StridedDim& b, const std::uint32_t* from,
+                std::uint32_t* to) {
+  const Interval rows = from_to(0, a.extent / kSquare * kSquare);
+  const Interval cols = from_to(0, b.extent / kSquare * kSquare);
+  for_tiles(rows, kTurnedRows, cols, kTurnedCols, [&](Interval of_a, Interval of_b) {
+    for (std::int64_t j = of_b.begin; j < of_b.end(); j += kSquare) {
+      for (std::int64_t i = of_a.begin; i < of_a.end(); i += kSquare) {
+        turn_square(from + i + j * b.from, b.from, to + i * a.to + j, a.to);
       }
     }
+  });
+  copy_part(a, rows, b, from_to(cols.end(), b.extent), from, to);
+  copy_part(a, from_to(rows.end(), a.extent), b, from_to(0, b.extent), from, to);
+}
+
+template <typename T>
+void copy_plane(const StridedDim& a, const StridedDim& b, const T* from, T* to) {
+  if constexpr (std::is_same_v<T, std::uint32_t>) {
+    if (a.from == 1 && b.to == 1) {
+      return turn_plane(a, b, from, to);
+    }
+  }
+  for_tiles(from_to(0, a.extent), kTile, from_to(0, b.extent), kTile,
+            [&](Interval of_a, Interval of_b) { copy_part(a, of_a, b, of_b, from, to); });
+}
+
+// Elements side by side in both, which the operand may have backwards.
+bool is_line(const StridedDim& dim) {
+  return dim.to == 1 && (dim.from == 1 || dim.from == -1);
+}
+
+template <typename T>
+void copy_line(const StridedDim& dim, const T* from, T* to) {
+  if (dim.from == 1) {
+    std::memcpy(to, from, static_cast<std::size_t>(dim.extent) * sizeof(T));
+    return;
+  }
+  for (std::int64_t i = 0; i < dim.extent; ++i) {
+    to[i] = from[-i];
   }
 }
 
@@ -53,11 +131,10 @@ void copy_box(std::span<const StridedDim> dims, const T* from, T* to) {
     return;
   }
   const StridedDim& dim = dims.front();
-  if (dims.size() == 1 && dim.from == 1 && dim.to == 1) {
-    std::memcpy(to, from, static_cast<std::size_t>(dim.extent) * sizeof(T));
-    return;
+  if (dims.size() == 1 && is_line(dim)) {
+    return copy_line(dim, from, to);
   }
-  if (dims.size() == 2 && !(dims[1].from == 1 && dims[1].to == 1)) {
+  if (dims.size() == 2 && !is_line(dims[1])) {
     copy_plane(dims[0], dims[1], from, to);
     return;
   }
