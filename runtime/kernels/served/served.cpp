@@ -126,10 +126,12 @@ RowCopy::RowCopy(std::vector<StridedDim> dims, std::int64_t width)
 }
 
 void RowCopy::operator()(const std::byte* from, std::byte* to) const {
-  if (is_run_) {
-    std::memcpy(to, from, bytes_);
-  } else {
+  if (!is_run_) {
     copy_strided(dims_, width_, from, to);
+  } else if (bytes_ == sizeof(float)) {  // of a known size it is no call
+    std::memcpy(to, from, sizeof(float));
+  } else {
+    std::memcpy(to, from, bytes_);
   }
 }
 

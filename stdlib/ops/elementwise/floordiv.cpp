@@ -2,8 +2,11 @@
 //
 // Whole numbers divided by zero give 0, as in NumPy: an element cannot stop the program.
 
+#include <array>
 #include <cmath>
 #include <concepts>
+#include <cstdint>
+#include <type_traits>
 
 #include "ir/rewrite/autodiff.h"
 #include "stdlib/ops/ops.h"
@@ -12,6 +15,23 @@
 
 namespace mtf::ops {
 namespace {
+
+// std::fmod, bits included. In f64 the quotient of two f32 is on the right side of each whole
+// number up to 2^26, as no quotient is nearer to one than 2^-24, and its product with b has all its
+// digits.
+template <std::floating_point T>
+T rest_of(T a, T b) {
+  if constexpr (std::is_same_v<T, float>) {
+    constexpr double kMost = 1 << 26;
+    const double quotient = static_cast<double>(a) / static_cast<double>(b);
+    if (std::fabs(quotient) < kMost && std::isfinite(b)) {
+      const double product =
+          static_cast<double>(static_cast<std::int32_t>(quotient)) * static_cast<double>(b);
+      return std::copysign(static_cast<float>(static_cast<double>(a) - product), a);
+    }
+  }
+  return std::fmod(a, b);
+}
 
 template <typename T>
 T floor_mod(T a, T b) {
@@ -22,11 +42,12 @@ T floor_mod(T a, T b) {
     const T rest = a % b;
     return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
   } else {
-    const T rest = std::fmod(a, b);
+    const T rest = rest_of(a, b);
     if (rest == T{0}) {
       return std::copysign(T{0}, b);
     }
-    return (rest < T{0}) != (b < T{0}) ? rest + b : rest;
+    const std::array<T, 2> added = {T{0}, b};  // as a branch would be guessed, wrong half the time
+    return rest + added[(rest < T{0}) != (b < T{0}) ? 1 : 0];
   }
 }
 
@@ -37,7 +58,7 @@ T floor_div(T a, T b) {
   }
   // (a - rest) / b is a whole number but for its own rounding; the rest towards 0 is no larger than
   // a, where that towards b may be infinite.
-  const T rest = std::fmod(a, b);
+  const T rest = rest_of(a, b);
   const bool turns = rest != T{0} && (rest < T{0}) != (b < T{0});
   const T exact = (a - rest) / b - (turns ? T{1} : T{0});
   const T down = std::floor(exact);
