@@ -95,15 +95,19 @@ Served::Cursor::Cursor(const Served& served, std::int64_t place)
   }
 }
 
-void Served::Cursor::next(const Served& served) {
+void Served::Cursor::pass(const Served& served, std::int64_t count) {
   for (std::size_t d = digits.size(); d-- > 0;) {
     const PlaceDim& dim = served.dims_[d];
-    advance(dim, 1);
-    if (++digits[d] < dim.extent) {
+    digits[d] += count;
+    if (digits[d] < dim.extent) {
       return;
     }
     advance(dim, -dim.extent);
     digits[d] = 0;
+    if (d > 0) {
+      advance(served.dims_[d - 1], 1);
+      count = 1;
+    }
   }
 }
 
@@ -126,12 +130,10 @@ RowCopy::RowCopy(std::vector<StridedDim> dims, std::int64_t width)
 }
 
 void RowCopy::operator()(const std::byte* from, std::byte* to) const {
-  if (!is_run_) {
-    copy_strided(dims_, width_, from, to);
-  } else if (bytes_ == sizeof(float)) {  // of a known size it is no call
-    std::memcpy(to, from, sizeof(float));
-  } else {
+  if (is_run_) {
     std::memcpy(to, from, bytes_);
+  } else {
+    copy_strided(dims_, width_, from, to);
   }
 }
 

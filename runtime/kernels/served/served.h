@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -54,12 +55,19 @@ class Served {
             const Visit& visit) const {
     Cursor cursor(*this, begin);
     std::vector<std::int64_t> at(own_.size());
-    for (std::int64_t place = begin; place < end; ++place) {
-      for (std::size_t s = 0; s < at.size(); ++s) {
-        at[s] = indices[s][static_cast<std::size_t>(cursor.index[s])];
+    for (std::int64_t place = begin; place < end;) {
+      const std::int64_t count = std::min(end - place, cursor.left(*this));
+      for (std::int64_t i = 0; i < count; ++i) {
+        for (std::size_t s = 0; s < at.size(); ++s) {
+          at[s] = indices[s][static_cast<std::size_t>(cursor.index[s])];
+        }
+        visit(Place{.from = cursor.from, .to = cursor.to, .at = at});
+        if (!dims_.empty()) {
+          cursor.advance(dims_.back(), 1);
+        }
       }
-      visit(Place{.from = cursor.from, .to = cursor.to, .at = at});
-      cursor.next(*this);
+      cursor.pass(*this, count);
+      place += count;
     }
   }
 
@@ -73,7 +81,12 @@ class Served {
   };
   struct Cursor {
     Cursor(const Served& served, std::int64_t place);
-    void next(const Served& served);
+    // Places up to the end of the last dim.
+    [[nodiscard]] std::int64_t left(const Served& served) const {
+      return digits.empty() ? 1 : served.dims_.back().extent - digits.back();
+    }
+    // The last dim has been advanced so many times, no more than are left.
+    void pass(const Served& served, std::int64_t count);
     void advance(const PlaceDim& dim, std::int64_t by);
 
     std::vector<std::int64_t> digits;

@@ -95,8 +95,25 @@ void gather_grad(GradBuilder& b) {
   b.add_to(0, b.emit("scatter_add", std::move(operands), std::move(args)));
 }
 
+// Rows of one element.
+void gather_elements(const KernelCall& call, const Served& served) {
+  with_stored(call.out.dtype, [&](auto type) {
+    using T = decltype(type);
+    const T* const table = static_cast<const T*>(call.in[0].data);
+    T* const out = static_cast<T*>(call.out.data);
+    served.each(served_indices(call.space, call.in), 0, served.places(),
+                [&](const Served::Place& place) {
+                  const std::int64_t from = served.in_slice(place);
+                  out[place.to] = from < 0 ? T{} : table[from];
+                });
+  });
+}
+
 void gather_kernel(const KernelCall& call) {
   const Served served(call.space, call.in, call.out);
+  if (served.row_volume() == 1) {
+    return gather_elements(call, served);
+  }
   const RowCopy copy(served.row(), static_cast<std::int64_t>(bytes_of(call.out.dtype)));
   served.each(served_indices(call.space, call.in), 0, served.places(),
               [&](const Served::Place& place) {
