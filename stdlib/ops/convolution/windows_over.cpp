@@ -104,6 +104,31 @@ std::vector<std::size_t> take_said(const Shape& to, bool are_named, bool up, Win
   return open;
 }
 
+// New dims are those of the windows in order: of `window`, or of x. Where these are two orders,
+// either may be meant, and a result of the wrong one would be a transposed one without a word.
+bool check_order(const OpCall& call, bool up, WindowAxes axes, const std::vector<std::size_t>& open,
+                 const std::vector<Dim>& left, DiagSink& diags) {
+  const auto name_of = [up](WindowAxis& axis) { return input_dim(axis, up).name; };
+  const auto place_of = [&](WindowAxis& axis) {
+    return call.operands[0].shape.index_of(name_of(axis)).value();
+  };
+  if (std::ranges::is_sorted(open, {}, [&](std::size_t i) { return place_of(axes[i]); })) {
+    return true;
+  }
+  std::ranges::sort(axes, {}, place_of);
+  std::string window;
+  for (WindowAxis& axis : axes) {
+    window += (window.empty() ? "" : ", ") + name_of(axis);
+  }
+  diags.error(DiagKind::kBadArgument, call.span,
+              "`window` of " + spelled(call) +
+                  " names dims in another order than the tensor has them, so it is not clear whose "
+                  "windows " +
+                  names_text(left) + " are of; name them in its order, `window = [" + window +
+                  "]`, and so all that has one for each");
+  return false;
+}
+
 // What is wrong where `windows` find no dim, or dims are `left`.
 std::string without_place(const std::vector<Dim>& windows, const std::vector<Dim>& left) {
   const std::string verb = left.size() == 1 ? " is" : " are";
@@ -301,6 +326,10 @@ bool place_windows(const OpCall& call, bool up, const std::function<bool(const D
   std::vector<Dim> left;  // that nothing else in the call has
   std::ranges::copy_if(to->dims(), std::back_inserter(left), std::not_fn(is_other));
   const std::vector<std::size_t> open = take_said(*to, at != nullptr, up, axes, left);
+  if (at == nullptr && left.size() == open.size() &&
+      !check_order(call, up, axes, open, left, diags)) {
+    return false;
+  }
   if (left.size() == open.size() && (at == nullptr || open.empty())) {
     for (std::size_t i = 0; i < open.size(); ++i) {
       output_dim(axes[open[i]], up) = left[i];
