@@ -4,9 +4,9 @@
 #include "runtime/kernels/strided.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <functional>
+#include <immintrin.h>
 #include <type_traits>
 
 #include "ir/support/interval.h"
@@ -62,23 +62,21 @@ constexpr std::int64_t kTurnedCols = 64;
 
 void turn_square(const std::uint32_t* from, std::int64_t from_step, std::uint32_t* to,
                  std::int64_t to_step) {
-  using Row = std::uint32_t __attribute__((vector_size(16)));
-  std::array<Row, kSquare> in;  // NOLINT: all of it follows
-  for (Row& row : in) {
-    std::memcpy(&row, from, sizeof(row));
-    from += from_step;
-  }
-  const Row a = __builtin_shufflevector(in[0], in[1], 0, 4, 1, 5);
-  const Row b = __builtin_shufflevector(in[2], in[3], 0, 4, 1, 5);
-  const Row c = __builtin_shufflevector(in[0], in[1], 2, 6, 3, 7);
-  const Row d = __builtin_shufflevector(in[2], in[3], 2, 6, 3, 7);
-  for (const Row& row : {Row(__builtin_shufflevector(a, b, 0, 1, 4, 5)),
-                         Row(__builtin_shufflevector(a, b, 2, 3, 6, 7)),
-                         Row(__builtin_shufflevector(c, d, 0, 1, 4, 5)),
-                         Row(__builtin_shufflevector(c, d, 2, 3, 6, 7))}) {
-    std::memcpy(to, &row, sizeof(row));
-    to += to_step;
-  }
+  const auto load = [&](std::int64_t row) {
+    return _mm_loadu_ps(reinterpret_cast<const float*>(from + row * from_step));
+  };
+  const auto store = [&](std::int64_t row, __m128 x) {
+    _mm_storeu_ps(reinterpret_cast<float*>(to + row * to_step), x);
+  };
+  __m128 a = load(0);
+  __m128 b = load(1);
+  __m128 c = load(2);
+  __m128 d = load(3);
+  _MM_TRANSPOSE4_PS(a, b, c, d);
+  store(0, a);
+  store(1, b);
+  store(2, c);
+  store(3, d);
 }
 
 // Elements lie side by side along `a` in the operand, and along `b` in the result.

@@ -2,6 +2,7 @@
 
 #include "runtime/kernels/tree.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace mtf {
@@ -20,6 +21,16 @@ std::vector<int> combine_tree_blocks(std::span<const std::int64_t> blocks_per_di
     merges = std::move(outer);
   }
   return merges;
+}
+
+int most_waiting(std::span<const int> merges) {
+  int most = 1;
+  int waiting = 0;
+  for (const int merged : merges) {
+    most = std::max(most, ++waiting);
+    waiting -= merged;
+  }
+  return most;
 }
 
 bool are_subtrees(std::span<const int> merges, std::int64_t count) {

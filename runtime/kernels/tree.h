@@ -30,6 +30,9 @@ namespace mtf {
 // order, and the tree of an outer dim is over the results of the trees of the inner ones.
 [[nodiscard]] std::vector<int> combine_tree_blocks(std::span<const std::int64_t> blocks_per_dim);
 
+// The most entries that wait at any time, the one just pushed included; at least 1.
+[[nodiscard]] int most_waiting(std::span<const int> merges);
+
 // Whether each `count` leaves side by side, of a tree with such merges, are a tree of their own.
 [[nodiscard]] bool are_subtrees(std::span<const int> merges, std::int64_t count);
 

@@ -141,11 +141,7 @@ PreparedWinogradGradient::State::State(const WinogradGradient& product, Cpu cpu)
   }
   blocks.push_back(pieces());
   merges = combine_tree_blocks(blocks);
-  int waiting = 0;
-  for (const int merged : merges) {
-    depth = std::max(depth, ++waiting);
-    waiting -= merged;
-  }
+  depth = most_waiting(merges);
   const std::int64_t of_panel =
       depth * strips * taps_size() * static_cast<std::int64_t>(sizeof(float));
   const std::int64_t most = kWaitingBytes / std::max<std::int64_t>(of_panel, 1);

@@ -96,11 +96,7 @@ PreparedWinograd<S>::State::State(const Winograd& product, Cpu cpu)
       Tile::kReads * std::max<std::int64_t>(leaf, 1) * static_cast<std::int64_t>(sizeof(float));
   line = std::clamp<std::int64_t>((kTurnedBytes / a_column - Tile::kReads) / Tile::kSide + 1, 1,
                                   kLongestLine);
-  int waiting = 0;
-  for (std::int64_t i = 0; i < blocks(); ++i) {
-    depth = std::max(depth, ++waiting);
-    waiting -= merges_after(i, blocks());
-  }
+  depth = most_waiting(combine_tree_blocks({{blocks()}}));
 }
 
 // One run: its memory, and where it is.

@@ -116,16 +116,14 @@ bool check_order(const OpCall& call, bool up, WindowAxes axes, const std::vector
     return true;
   }
   std::ranges::sort(axes, {}, place_of);
-  std::string window;
-  for (WindowAxis& axis : axes) {
-    window += (window.empty() ? "" : ", ") + name_of(axis);
-  }
+  std::vector<std::string> window;
+  std::ranges::transform(axes, std::back_inserter(window), name_of);
   diags.error(DiagKind::kBadArgument, call.span,
               "`window` of " + spelled(call) +
                   " names dims in another order than the tensor has them, so it is not clear whose "
                   "windows " +
-                  names_text(left) + " are of; name them in its order, `window = [" + window +
-                  "]`, and so all that has one for each");
+                  names_text(left) + " are of; name them in its order, `window = [" +
+                  joined(window, ", ") + "]`, and so all that has one for each");
   return false;
 }
 
@@ -326,11 +324,10 @@ bool place_windows(const OpCall& call, bool up, const std::function<bool(const D
   std::vector<Dim> left;  // that nothing else in the call has
   std::ranges::copy_if(to->dims(), std::back_inserter(left), std::not_fn(is_other));
   const std::vector<std::size_t> open = take_said(*to, at != nullptr, up, axes, left);
-  if (at == nullptr && left.size() == open.size() &&
-      !check_order(call, up, axes, open, left, diags)) {
-    return false;
-  }
   if (left.size() == open.size() && (at == nullptr || open.empty())) {
+    if (!check_order(call, up, axes, open, left, diags)) {
+      return false;
+    }
     for (std::size_t i = 0; i < open.size(); ++i) {
       output_dim(axes[open[i]], up) = left[i];
     }

@@ -231,9 +231,8 @@ ValueId expand_narrow(Builder& b, const OpCall& call, std::span<const ValueId> o
   return b.cast(b.emit("einsum", std::move(factors), std::move(args)), dtype);
 }
 
-std::vector<std::pair<std::size_t, std::size_t>> order_of(const Builder& b, const OpCall& call,
-                                                          const std::vector<ValueId>& factors,
-                                                          const Shape& to) {
+ProductOrder order_of(const Builder& b, const OpCall& call, const std::vector<ValueId>& factors,
+                      const Shape& to) {
   std::vector<Shape> shapes;
   std::ranges::transform(factors, std::back_inserter(shapes),
                          [&b](ValueId factor) { return b.type_of(factor).shape; });

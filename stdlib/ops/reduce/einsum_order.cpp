@@ -17,7 +17,6 @@ constexpr std::size_t kMostDims = 64;
 constexpr double kElement = 4;
 
 using Set = std::uint64_t;  // of tensors, or of dims
-using Pairs = std::vector<std::pair<std::size_t, std::size_t>>;
 
 Set only(std::size_t i) {
   return Set{1} << i;
@@ -37,7 +36,7 @@ class Orders {
     return tensors_.size() <= kMostTensors && sizes_.size() <= kMostDims;
   }
 
-  Pairs cheapest() {
+  ProductOrder cheapest() {
     const Set all = only(tensors_.size()) - 1;
     best_.resize(all + 1);
     for (Set set = 1; set <= all; ++set) {
@@ -45,7 +44,7 @@ class Orders {
         best_[set] = best_of(set);
       }
     }
-    Pairs pairs;
+    ProductOrder pairs;
     if (best_[all].cost < cost_from_left()) {
       add_pairs(all, pairs);
       return pairs;
@@ -115,7 +114,7 @@ class Orders {
   }
 
   // Returns the number of the tensors' product.
-  std::size_t add_pairs(Set tensors, Pairs& pairs) const {
+  std::size_t add_pairs(Set tensors, ProductOrder& pairs) const {
     if (std::has_single_bit(tensors)) {
       return static_cast<std::size_t>(std::countr_zero(tensors));
     }
@@ -135,13 +134,13 @@ class Orders {
 
 }  // namespace
 
-Pairs cheapest_order(std::span<const Shape> shapes, const Shape& to) {
+ProductOrder cheapest_order(std::span<const Shape> shapes, const Shape& to) {
   Orders orders(shapes, to);
   return shapes.size() > 2 && orders.are_few() ? orders.cheapest() : written_order(shapes.size());
 }
 
-Pairs written_order(std::size_t tensors) {
-  Pairs pairs;
+ProductOrder written_order(std::size_t tensors) {
+  ProductOrder pairs;
   for (std::size_t i = 1; i < tensors; ++i) {
     pairs.emplace_back(i == 1 ? 0 : tensors + i - 2, i);
   }

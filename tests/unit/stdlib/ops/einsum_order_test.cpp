@@ -10,8 +10,6 @@
 namespace mtf::ops {
 namespace {
 
-using Pairs = std::vector<std::pair<std::size_t, std::size_t>>;
-
 Shape matrix(std::int64_t rows, std::int64_t cols, const std::string& row, const std::string& col) {
   return Shape({{row, rows}, {col, cols}});
 }
@@ -29,7 +27,7 @@ double volume(const Shape& shape) {
 }
 
 // Multiplications, and four for each element between them, of products one after the other.
-double cost_of(std::vector<Shape> values, const Shape& to, const Pairs& order) {
+double cost_of(std::vector<Shape> values, const Shape& to, const ProductOrder& order) {
   double cost = 0;
   std::vector<bool> live(values.size(), true);
   for (const auto& [x, y] : order) {
@@ -58,7 +56,7 @@ double cost_of(std::vector<Shape> values, const Shape& to, const Pairs& order) {
 double least_cost(const std::vector<Shape>& shapes, const Shape& to) {
   double least = std::numeric_limits<double>::infinity();
   const auto extend = [&](const auto& self, const std::vector<std::size_t>& live,
-                          const Pairs& order) -> void {
+                          const ProductOrder& order) -> void {
     if (live.size() == 1) {
       least = std::min(least, cost_of(shapes, to, order));
       return;
@@ -69,7 +67,7 @@ double least_cost(const std::vector<Shape>& shapes, const Shape& to) {
         left.erase(left.begin() + static_cast<std::ptrdiff_t>(j));
         left.erase(left.begin() + static_cast<std::ptrdiff_t>(i));
         left.push_back(shapes.size() + order.size());
-        Pairs next = order;
+        ProductOrder next = order;
         next.emplace_back(live[i], live[j]);
         self(self, left, next);
       }
@@ -85,17 +83,17 @@ double least_cost(const std::vector<Shape>& shapes, const Shape& to) {
 
 TEST_CASE("a chain of matrices is multiplied where it is narrow first") {
   const Shape ends({{"a", 10}, {"d", 50}});
-  CHECK(cheapest_order(chain(10, 100, 5, 50), ends) == Pairs{{0, 1}, {3, 2}});
+  CHECK(cheapest_order(chain(10, 100, 5, 50), ends) == ProductOrder{{0, 1}, {3, 2}});
   const Shape others({{"a", 50}, {"d", 10}});
-  CHECK(cheapest_order(chain(50, 5, 100, 10), others) == Pairs{{1, 2}, {0, 3}});
+  CHECK(cheapest_order(chain(50, 5, 100, 10), others) == ProductOrder{{1, 2}, {0, 3}});
 }
 
 TEST_CASE("of equal orders tensors are multiplied from left to right") {
   const Shape ends({{"a", 8}, {"d", 8}});
   CHECK(cheapest_order(chain(8, 8, 8, 8), ends) == written_order(3));
-  CHECK(written_order(4) == Pairs{{0, 1}, {4, 2}, {5, 3}});
+  CHECK(written_order(4) == ProductOrder{{0, 1}, {4, 2}, {5, 3}});
   CHECK(written_order(1).empty());
-  CHECK(cheapest_order(std::vector<Shape>(2, Shape({{"a", 3}})), Shape()) == Pairs{{0, 1}});
+  CHECK(cheapest_order(std::vector<Shape>(2, Shape({{"a", 3}})), Shape()) == ProductOrder{{0, 1}});
 }
 
 TEST_CASE("of more tensors than are compared, all are multiplied from left to right") {
