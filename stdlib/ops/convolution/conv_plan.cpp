@@ -251,6 +251,10 @@ class ConvPlanner {
       return;
     }
     for (const Phase& phase : phases_[picked.size()]) {
+      if (phase.taps == 0) {
+        plan_.clears = true;
+        continue;
+      }
       picked.push_back(&phase);
       add_parts(picked);
       picked.pop_back();
@@ -296,7 +300,7 @@ class ConvPlanner {
       taps.extent = phase.taps;
       taps.a = stride * phase.by_tap;
       taps.b *= phase.tap_step;
-      part.a += phase.taps == 0 ? 0 : (phase.index - origin_[run.view_dim]) * stride;
+      part.a += (phase.index - origin_[run.view_dim]) * stride;
     }
     sort_dims(dims, in_a, part.product);
     return part;
@@ -306,7 +310,9 @@ class ConvPlanner {
   void sort_dims(std::vector<GemmDim>& dims, const std::vector<char>& in_a, Gemm& product) const {
     std::int64_t places = 1;
     for (const ConvAxis& run : axes_) {
-      places *= run.count;
+      for (const std::size_t l : run.loops) {
+        places *= dims[l].extent;
+      }
     }
     for (std::size_t l = 0; l < dims.size(); ++l) {
       const bool a = loops_[l].in_a || in_a[l] != 0;

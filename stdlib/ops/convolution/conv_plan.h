@@ -46,6 +46,7 @@ struct ConvPlan {
   std::vector<std::int64_t> copied;    // of the copy
   std::vector<StridedDim> turned;      // a copy of the second operand, of one step; empty: itself
   std::vector<std::int64_t> gathered;  // of the result while it is summed; empty: its own
+  bool clears = false;                 // there are places that no tap reaches: zeros
   std::vector<ConvPart> parts;
   ConvSteps steps;
 };

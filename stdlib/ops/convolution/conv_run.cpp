@@ -25,12 +25,12 @@ constexpr std::int64_t kWordBytes = 12 << 20;  // that are taken for words alone
 // Words of one element each.
 constexpr std::int64_t kApart = std::numeric_limits<std::int64_t>::max();
 
-// Makes a product read words whose elements are `step` apart; whether it can.
-bool read_words(ConvPart& part, std::int64_t step, Cpu cpu) {
+// The part reading words whose elements are `step` apart; nullopt: it cannot.
+std::optional<ConvPart> reading_words(ConvPart part, std::int64_t step, Cpu cpu) {
   Gemm& product = part.product;
   const GemmDim last = product.inner.back();
   if (step != kApart && (last.a != step || last.extent / last.blocks % 2 != 0)) {
-    return false;
+    return std::nullopt;
   }
   const std::int64_t room = step == 1 ? 1 : 2;
   part.a *= room;
@@ -42,28 +42,48 @@ bool read_words(ConvPart& part, std::int64_t step, Cpu cpu) {
     }
   }
   product.a_words = true;
-  return at_words && reads_words(product, cpu);
+  return at_words && reads_words(product, cpu) ? std::optional(std::move(part)) : std::nullopt;
 }
 
-// Products that read words of bf16 from the copy.
+// Products of which most read words of bf16 from the copy.
 struct WordReaders {
   std::vector<ConvPart> parts;
   std::int64_t step = 0;  // between the elements of a word
   Cpu cpu;
 };
 
-// Nullopt: not all of them can. Elements side by side are words already but for their order; else
-// the copy has a word for each element, which takes twice the room.
+double multiplications(const ConvPart& part) {
+  double count = 1;
+  for (const auto* dims :
+       {&part.product.batch, &part.product.rows, &part.product.cols, &part.product.inner}) {
+    for (const GemmDim& dim : *dims) {
+      count *= static_cast<double>(dim.extent);
+    }
+  }
+  return count;
+}
+
+// Nullopt: less than half of the work could be done so. Elements side by side are words already but
+// for their order; else the copy has a word for each element, which takes twice the room.
 std::optional<WordReaders> read_words(const ConvPlan& plan, Cpu cpu) {
   WordReaders readers = {.parts = plan.parts, .cpu = cpu};
   if (plan.parts.empty() || plan.parts.front().product.inner.empty()) {
     return std::nullopt;
   }
   readers.step = indices_in_word(cpu) == 1 ? kApart : plan.parts.front().product.inner.back().a;
-  const bool can = readers.step > 0 && std::ranges::all_of(readers.parts, [&](ConvPart& part) {
-                     return read_words(part, readers.step, cpu);
-                   });
-  return can ? std::optional(std::move(readers)) : std::nullopt;
+  if (readers.step <= 0) {
+    return std::nullopt;
+  }
+  double by_words = 0;
+  double others = 0;
+  for (ConvPart& part : readers.parts) {
+    std::optional<ConvPart> reader = reading_words(part, readers.step, cpu);
+    (reader ? by_words : others) += multiplications(part);
+    if (reader) {
+      part = *std::move(reader);
+    }
+  }
+  return by_words > others ? std::optional(std::move(readers)) : std::nullopt;
 }
 
 // Words of two elements need half as many instructions as those of one, for which a leaf may have
@@ -95,13 +115,15 @@ using GemmOf = std::conditional_t<std::is_integral_v<T>, PreparedGemm<float>, Pr
 template <typename T, typename S>
 struct PreparedConv {
   PreparedConv(const KernelCall& call, ConvKind kind) : plan(plan_conv(call, kind)) {
-    Cpu cpu = call.host.cpu();
+    const Cpu cpu = call.host.cpu();
+    Cpu by_words = cpu;
     if constexpr (std::is_same_v<S, BFloat16>) {
-      cpu = use_words(call, kind);
+      by_words = use_words(call, kind);
     }
     if constexpr (!std::is_integral_v<T>) {
       for (const ConvPart& part : plan.parts) {
-        products.push_back(std::make_unique<GemmOf<T, S>>(part.product, cpu));
+        products.push_back(
+            std::make_unique<GemmOf<T, S>>(part.product, part.product.a_words ? by_words : cpu));
       }
     }
   }
@@ -112,7 +134,7 @@ struct PreparedConv {
 
  private:
   // Where products read what is there as it is, it is copied if they then read words, unless one
-  // image alone is large. Returns what they are done by.
+  // image alone is large. Returns what those are done by that do.
   Cpu use_words(const KernelCall& call, ConvKind kind) {
     const Cpu cpu = call.host.cpu();
     ConvPlan copying = plan.copies ? plan : plan_conv(call, kind, true);
@@ -163,10 +185,15 @@ std::size_t turned_volume(const ConvPlan& plan) {
   return static_cast<std::size_t>(volume);
 }
 
+// Those that read words of `a`, or those that do not.
 template <typename T, typename S>
-void multiply_parts(const PreparedConv<T, S>& conv, DType dtype, const S* a, const S* b, T* out) {
+void multiply_parts(const PreparedConv<T, S>& conv, DType dtype, bool words, const S* a, const S* b,
+                    T* out) {
   for (std::size_t i = 0; i < conv.plan.parts.size(); ++i) {
     const ConvPart& part = conv.plan.parts[i];
+    if (part.product.a_words != words) {
+      continue;
+    }
     if constexpr (std::is_integral_v<T>) {
       product_of_ints(part.product, dtype, a + part.a, b + part.b, out + part.out);
     } else {
@@ -209,9 +236,9 @@ class StepSums {
   std::vector<std::vector<T>> places_;
 };
 
-// The copy as products read it.
+// The words of the copy, which take its place where they are of elements side by side.
 template <typename T, typename S>
-const S* as_read(const PreparedConv<T, S>& conv, S* copy) {
+const S* words_of(const PreparedConv<T, S>& conv, S* copy) {
   if constexpr (std::is_same_v<S, BFloat16>) {
     const std::int64_t size = padded_volume(conv.plan);
     if (conv.word_step == 1) {
@@ -242,8 +269,11 @@ void run_steps(const PreparedConv<T, S>& conv, const KernelCall& call) {
   const S* a = static_cast<const S*>(call.in[0].data);
   const S* b = static_cast<const S*>(call.in[1].data);
   T* const out = static_cast<T*>(call.out.data);
+  if (plan.clears) {
+    std::fill_n(out, call.out.shape.volume(), T{});
+  }
   if (!plan.copies) {
-    return multiply_parts(conv, dtype, a, b, out);
+    return multiply_parts(conv, dtype, false, a, b, out);
   }
   const auto bytes = static_cast<std::size_t>(bytes_copied<S>(plan));
   const std::size_t room = conv.word_step > 1 ? 3 * bytes : bytes;
@@ -257,8 +287,12 @@ void run_steps(const PreparedConv<T, S>& conv, const KernelCall& call) {
     copy_padded(plan, sizeof(S), reinterpret_cast<const std::byte*>(a + step * plan.steps.from),
                 copy);
     T* const to = plan.steps.adds ? sums.next() : whole + step * plan.steps.out;
-    multiply_parts(conv, dtype, as_read(conv, reinterpret_cast<S*>(copy)),
-                   second_of_step(plan, b + step * plan.steps.b, copy + room), to);
+    S* const copied = reinterpret_cast<S*>(copy);
+    const S* const second = second_of_step(plan, b + step * plan.steps.b, copy + room);
+    multiply_parts(conv, dtype, false, copied, second, to);
+    if (conv.word_step != 0) {
+      multiply_parts(conv, dtype, true, words_of(conv, copied), second, to);
+    }
     if (plan.steps.adds) {
       sums.done(step);
     }
