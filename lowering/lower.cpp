@@ -16,9 +16,12 @@
 #include "lowering/steps/fuse.h"
 #include "lowering/steps/rematerialize.h"
 #include "lowering/steps/stream.h"
+#include "lowering/steps/working_copies.h"
 
 namespace mtf {
 namespace {
+
+constexpr std::int64_t kWorthIt = 8;  // such a part more memory, for some hundredths of the time
 
 // The user's names, each on one value only: a second `h` is `h.2`.
 void name_values(SpmdProgram& program) {
@@ -29,6 +32,27 @@ void name_values(SpmdProgram& program) {
     }
     if (const int use = ++uses[value.name]; use > 1) {
       value.name += "." + std::to_string(use);
+    }
+  }
+}
+
+// With working copies, unless they take much more memory at the peak than casts in each run, which
+// may be gone by then. A rough peak is not enough to tell.
+void find_places(SpmdProgram& program, bool rough) {
+  if (rough) {
+    keep_working_copies(program);
+    return schedule(program, rough);
+  }
+  schedule(program);
+  if (!casts_variables(program)) {
+    return;
+  }
+  SpmdProgram with = program;
+  if (keep_working_copies(with)) {
+    schedule(with);
+    if (with.totals.peak_bytes - program.totals.peak_bytes <=
+        program.totals.peak_bytes / kWorthIt) {
+      program = std::move(with);
     }
   }
 }
@@ -83,7 +107,7 @@ std::optional<SpmdProgram> lower_simplified(Program program, const Layout& layou
   if (!options.price_only || options.named) {
     name_values(out);
   }
-  schedule(out, options.rough_peak);
+  find_places(out, options.rough_peak);
   add_up(out);
   if (const std::string problem = options.price_only ? "" : verify(out); !problem.empty()) {
     // A plan that verify refuses would run to wrong numbers, so no build goes on with it.

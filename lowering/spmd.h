@@ -36,6 +36,7 @@ enum class Home : std::uint8_t {
   kInput,   // the buffer of an input (an argument, a captured tensor, a variable)
   kOutput,  // at `within` in a buffer that is handed to the caller
   kArena,   // at `offset` in the program's planned arena
+  kCopy,    // the buffer of a working copy
 };
 
 // Copies, and equal ones of many layers, share them.
@@ -49,7 +50,7 @@ struct SpmdValue {
   ValueId origin;    // in SpmdProgram::source
   std::string name;  // as the user bound it, or "%9"
   Home home = Home::kNone;
-  std::int64_t offset = 0;  // kArena: in bytes; kInput, kOutput: which
+  std::int64_t offset = 0;  // kArena: in bytes; kInput, kOutput, kCopy: which
   std::int64_t within = 0;  // kOutput: in bytes
   // A gathered operand that passes through the call that reads it in so many pieces along a dim:
   // no more than two of them are there at a time. 1: all of it is.
@@ -223,6 +224,15 @@ struct SpmdUpdate {
   SpmdId value;
 };
 
+// A variable in a narrow dtype, kept between runs of the program by who runs it. `value` is there
+// from the beginning: what `next` was in the run before, or cast anew if something else has written
+// to the variable since (steps/working_copies.h).
+struct WorkingCopy {
+  std::size_t input = 0;  // the variable
+  SpmdId value;
+  SpmdId next;  // the same of what the variable is updated to
+};
+
 struct CollectiveTotal {
   StepKind kind{};
   Axes axes;                  // in mesh order
@@ -261,6 +271,7 @@ struct SpmdProgram {
   // One per source output, each at the beginning of the output with its own number.
   std::vector<SpmdId> outputs;
   std::vector<SpmdUpdate> updates;
+  std::vector<WorkingCopy> copies;
   std::vector<Step> steps;
   std::int64_t arena_bytes = 0;
   Totals totals;

@@ -52,6 +52,9 @@ LiveRanges live_ranges_of(const SpmdProgram& program, const StepUses& uses) {
   for (const SpmdUpdate& update : program.updates) {
     read(lives, update.value, kProgramEnd);
   }
+  for (const WorkingCopy& copy : program.copies) {
+    read(lives, copy.next, kProgramEnd);
+  }
   return lives;
 }
 

@@ -38,7 +38,11 @@ class Planner {
       }
     }
     for (const SpmdUpdate& update : program_.updates) {
-      update_in_place(update);
+      update_in_place(program_.inputs[update.input], update.value);
+    }
+    for (std::size_t i = 0; i < program_.copies.size(); ++i) {
+      settle(program_.copies[i].value, Home::kCopy, i);
+      update_in_place(program_.copies[i].value, program_.copies[i].next);
     }
     find_spare();
     choose_homes();
@@ -64,16 +68,14 @@ class Planner {
     plan_.places[at(id)] = {.home = home, .offset = static_cast<std::int64_t>(which)};
   }
 
-  void update_in_place(const SpmdUpdate& update) {
-    const SpmdId old = program_.inputs[update.input];
-    const SpmdId fresh = update.value;
+  void update_in_place(SpmdId old, SpmdId fresh) {
     const std::int32_t made = lives_.made[at(fresh)];
     if (home(fresh) != Home::kNone || made < 0 || lives_.last[at(old)] > made ||
         program_.at(fresh).local != program_.at(old).local) {
       return;
     }
     if (may_overwrite(step(static_cast<std::size_t>(made)), old, fresh)) {
-      settle(fresh, Home::kInput, update.input);
+      plan_.places[at(fresh)] = plan_.places[at(old)];
     }
   }
 
@@ -314,6 +316,9 @@ class Planner {
     }
     for (const SpmdId output : program_.outputs) {
       bytes += rounded(uses_.bytes(output).local);
+    }
+    for (const WorkingCopy& copy : program_.copies) {
+      bytes += rounded(uses_.bytes(copy.value).local);
     }
     return bytes;
   }

@@ -157,6 +157,8 @@ std::string_view to_string(HeldAs what) {
       return "state";
     case HeldAs::kOutput:
       return "output";
+    case HeldAs::kCopy:
+      return "working copy";
     case HeldAs::kBetween:
       return "value";
     case HeldAs::kGap:
@@ -174,6 +176,9 @@ Peak peak_of(const SpmdProgram& program) {
   }
   for (const SpmdId output : program.outputs) {
     add(program, output, HeldAs::kOutput, peak);
+  }
+  for (const WorkingCopy& copy : program.copies) {
+    add(program, copy.value, HeldAs::kCopy, peak);
   }
   if (peak.step) {
     add_arena(program, replay, peak);

@@ -21,6 +21,7 @@ enum class HeldAs : std::uint8_t {
   kParam,
   kState,
   kOutput,
+  kCopy,     // of a variable, in a narrow dtype
   kBetween,  // computed on the way, in the arena
   kGap,      // of the arena: between values that do not fit it without one; of no value
 };

@@ -115,6 +115,9 @@ class Scheduler {
       SpmdId& old = updated_[at(update.value)];
       old = old.valid() ? old : program.inputs[update.input];
     }
+    for (const WorkingCopy& copy : program.copies) {
+      updated_[at(copy.next)] = copy.value;
+    }
   }
 
   // The numbers of the steps in their new order.
@@ -287,7 +290,8 @@ class Scheduler {
   std::vector<std::size_t> readers_begin_;  // per value, in `readers_`
   std::vector<std::size_t> readers_;        // steps that read what others made
   std::vector<std::size_t> segments_;       // per step, of the loops
-  std::vector<SpmdId> updated_;             // per value: the old one, if it is a variable's new one
+  // Per value: the old one, if it is the new one of a variable or a working copy.
+  std::vector<SpmdId> updated_;
   Places places_;
   // Of the step that is being placed.
   std::vector<std::size_t> before_;   // steps that it goes behind

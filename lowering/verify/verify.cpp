@@ -122,6 +122,21 @@ class Verifier {
         require(program_.at(input).layout->partial.empty(), "is a partial sum");
       }
     }
+    where_ = "the working copy";
+    for (const WorkingCopy& copy : program_.copies) {
+      if (problem_.empty() && make(copy.value)) {
+        copies(copy.value, program_.inputs[copy.input]);
+      }
+    }
+  }
+
+  // A cast of the other, as it lies.
+  void copies(SpmdId copy, SpmdId variable) {
+    const Value& value = source_.at(program_.at(copy).origin);
+    require(value.op != nullptr && value.op->primitive == Primitive::kCast &&
+                is_form_of(variable, value.operands.front()) &&
+                program_.at(copy).layout == program_.at(variable).layout,
+            "is not one of its variable");
   }
 
   void outputs() {
@@ -140,6 +155,13 @@ class Verifier {
       require(update.input == source_.updates[i].input, "are of other variables");
       leaves(update.value, source_.updates[i].value,
              program_.at(program_.inputs[source_.updates[i].input]).layout);
+    }
+    where_ = "the new working copy";
+    for (const WorkingCopy& copy : program_.copies) {
+      const auto update = std::ranges::find(program_.updates, copy.input, &SpmdUpdate::input);
+      if (problem_.empty() && read(copy.next)) {
+        copies(copy.next, update->value);
+      }
     }
   }
 

@@ -354,6 +354,7 @@ std::optional<std::vector<RankTensor>> Executor::run(const Executable& executabl
   std::vector<RankTensor> outputs = state.make_outputs(prepared);
   state.inputs = inputs;
   state.outputs = outputs;
+  find_copies(prepared, inputs, state.pool);
   resolve(prepared, inputs, outputs, state.arenas);
   for (Counted& counted : prepared.counted) {
     clear(counted);
@@ -376,6 +377,7 @@ std::optional<std::vector<RankTensor>> Executor::run(const Executable& executabl
     return std::nullopt;
   }
   update_variables(prepared, updated);
+  keep_copies(prepared, inputs);
   count_memory(prepared, inputs, outputs);
   state.reports.execution += prepared.draws ? 1 : 0;
   return outputs;

@@ -330,6 +330,9 @@ void resolve(PreparedProgram& prepared, std::span<const RankTensor* const> input
         case Home::kArena:
           data = arenas[rank].data() + value.offset;
           break;
+        case Home::kCopy:
+          data = prepared.copies[which].parts[rank].data();
+          break;
       }
     }
   }
@@ -337,6 +340,7 @@ void resolve(PreparedProgram& prepared, std::span<const RankTensor* const> input
 
 void update_variables(const PreparedProgram& prepared, std::span<RankTensor* const> updated) {
   for (std::size_t i = 0; i < updated.size(); ++i) {
+    updated[i]->version = new_version();
     for (std::size_t rank = 0; rank < prepared.data.size(); ++rank) {
       const Buffer& variable = updated[i]->parts[rank];
       const void* value = prepared.at(rank, prepared.program->updates[i].value);
@@ -356,6 +360,9 @@ void count_memory(PreparedProgram& prepared, std::span<const RankTensor* const> 
     }
     for (const RankTensor& output : outputs) {
       bytes += rounded(output.parts[rank].bytes());
+    }
+    for (const KeptCopy& copy : prepared.copies) {
+      bytes += rounded(copy.parts[rank].bytes());
     }
     prepared.counted[rank].totals.peak_bytes = bytes;
   }

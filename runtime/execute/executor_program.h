@@ -52,6 +52,12 @@ struct PreparedStep {
   }
 };
 
+// What ranks have of a working copy.
+struct KeptCopy {
+  std::vector<Buffer> parts = {};  // one per local rank
+  std::uint64_t of = 0;            // the version of the variable; 0: of none
+};
+
 struct PreparedProgram {
   const SpmdProgram* program = nullptr;
   std::vector<PreparedStep> steps;
@@ -61,6 +67,7 @@ struct PreparedProgram {
   std::int64_t arena_bytes = 0;          // that the steps reach
   std::vector<bool> in_files;            // outputs that may be parts of files
   std::vector<Counted> counted;          // per local rank, of the last run
+  std::vector<KeptCopy> copies;          // there since the first run
   std::vector<std::vector<void*>> data;  // per local rank and value, of the last run
 
   [[nodiscard]] void* at(std::size_t rank, SpmdId id) const {
@@ -86,8 +93,15 @@ struct PrepareContext {
 void resolve(PreparedProgram& prepared, std::span<const RankTensor* const> inputs,
              std::span<const RankTensor> outputs, std::span<const Buffer> arenas);
 
+// Before that, working copies are those of what the variables are.
+void find_copies(PreparedProgram& prepared, std::span<const RankTensor* const> inputs,
+                 BufferPool& pool);
+
 // At the end of a run variables take their values.
 void update_variables(const PreparedProgram& prepared, std::span<RankTensor* const> updated);
+
+// … and so do working copies.
+void keep_copies(PreparedProgram& prepared, std::span<const RankTensor* const> inputs);
 
 // Bytes that each local rank holds for a run; a tensor that is two inputs counts as two, as in the
 // plan.

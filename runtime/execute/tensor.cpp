@@ -2,11 +2,17 @@
 
 #include "runtime/execute/tensor.h"
 
+#include <atomic>
 #include <cassert>
 
 #include "runtime/exchange/exchange.h"
 
 namespace mtf {
+
+std::uint64_t new_version() {
+  static std::atomic<std::uint64_t> last = 0;
+  return ++last;
+}
 
 void make_parts(BufferPool& pool, const Communicator& communicator, const Mesh& mesh,
                 RankTensor& tensor) {
@@ -14,6 +20,7 @@ void make_parts(BufferPool& pool, const Communicator& communicator, const Mesh& 
   for (const std::int64_t rank : communicator.local_ranks()) {
     tensor.parts.push_back(pool.take(holds(tensor.layout, mesh, rank) ? tensor.local.bytes() : 0));
   }
+  tensor.version = new_version();
 }
 
 RankTensor make_tensor(BufferPool& pool, const Communicator& communicator, const Mesh& mesh,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
@@ -20,7 +21,11 @@ struct RankTensor {
   std::vector<Buffer> parts;  // one per local rank
   // Where it was read, if the parts are those of a file: of all ranks, or of none.
   std::optional<SourceSpan> in_file = {};
+  std::uint64_t version = 0;  // of what the parts have, where they are memory of their own
 };
+
+// Another one than any before.
+[[nodiscard]] std::uint64_t new_version();
 
 // Memory of their own for the parts of a tensor, but on ranks that have nothing of it.
 void make_parts(BufferPool& pool, const Communicator& communicator, const Mesh& mesh,

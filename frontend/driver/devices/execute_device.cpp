@@ -288,6 +288,7 @@ std::optional<std::vector<RankTensor>> ExecuteDevice::execute(
     options_.timeline->end_run();
   }
   ++compiled.runs;
+  room_ = compiled.runs == 1 && compiled.copies > 0 ? 0 : room_;
   const std::string step = std::exchange(running_step_, {});
   add_warnings(found, step, diags);
   if (!outputs) {

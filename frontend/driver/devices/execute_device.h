@@ -140,6 +140,7 @@ class ExecuteDevice final : public HoldingDevice {
     SpmdProgram program;
     std::string what;                   // as errors call it
     std::int64_t beside_variables = 0;  // bytes that a rank needs at the peak
+    std::int64_t copies = 0;            // of these, what stays from the first run on
     std::optional<Executable> executable;
     std::int64_t runs = 0;
     std::size_t timed = 0;             // in the timeline, if there is one
@@ -179,9 +180,10 @@ class ExecuteDevice final : public HoldingDevice {
                                     const HeldLayouts& held, DiagSink& diags,
                                     std::span<const TensorHandle> arguments = {});
   std::unique_ptr<Compiled> prepared(SpmdProgram program, RunKind kind, const std::string& name);
-  // Beside what else is held. Collective.
+  // Beside what else is held. `copies`: bytes that the program holds already. Collective.
   bool fits_memory(const SpmdProgram& program, std::string_view what,
-                   std::span<const RankTensor* const> inputs, DiagSink& diags);
+                   std::span<const RankTensor* const> inputs, DiagSink& diags,
+                   std::int64_t copies = 0);
   // Before each run. Collective only where more is held than when it was asked last.
   bool still_fits_memory(const Compiled& compiled, std::span<const RankTensor* const> inputs,
                          DiagSink& diags);
@@ -190,7 +192,7 @@ class ExecuteDevice final : public HoldingDevice {
   // As far as they are there, in their layouts.
   [[nodiscard]] std::vector<const RankTensor*> inputs_of(
       const SpmdProgram& program, std::span<const TensorHandle> arguments) const;
-  // Of one rank: variables, and what there are handles of.
+  // Of one rank: variables, working copies, and what there are handles of.
   [[nodiscard]] std::int64_t held_bytes() const;
   // The variables declared since, where they are wanted.
   bool initialise(const HeldLayouts& wanted, DiagSink& diags);

@@ -129,6 +129,11 @@ class Items {
     add_value(program_.at(id));
     add_own_name(id);
     add(input.name == names_.of(id) ? 1 : 0);
+    for (const WorkingCopy& copy : program_.copies) {
+      if (copy.input == index) {
+        add_value(program_.at(copy.value));
+      }
+    }
     add_text(stem_of(input.name));
     end();
   }

@@ -139,6 +139,9 @@ class Lines {
     for (const SpmdId id : program_.inputs) {
       is_input[at(id)] = 1;
     }
+    for (const WorkingCopy& copy : program_.copies) {
+      is_input[at(copy.value)] = 1;
+    }
     std::vector<BriefPlan::Read> names;
     for (const SpmdId id : read_) {
       names.push_back({.name = names_.of(id), .is_input = is_input[at(id)] != 0});
@@ -153,6 +156,18 @@ class Lines {
     line.op = word(input.kind);
     line.op += input.name == line.name ? "" : " " + input.name;
     line.why = part_text(program_.at(id));
+    lines_.push_back(std::move(line));
+    for (const WorkingCopy& copy : program_.copies) {
+      if (copy.input == index) {
+        add_copy(copy);
+      }
+    }
+  }
+
+  void add_copy(const WorkingCopy& copy) {
+    PlanLine line = line_of(LineKind::kInput, copy.value);
+    line.op = "working copy of " + names_.of(program_.inputs[copy.input]);
+    line.why = part_text(program_.at(copy.value));
     lines_.push_back(std::move(line));
   }
 
@@ -269,6 +284,13 @@ class Lines {
     PlanLine line = line_of(LineKind::kUpdate, program_.inputs[update.input]);
     line.op = "<- " + operand_text()(update.value, 0);
     lines_.push_back(std::move(line));
+    for (const WorkingCopy& copy : program_.copies) {
+      if (copy.input == update.input) {
+        PlanLine next = line_of(LineKind::kUpdate, copy.value);
+        next.op = "<- " + operand_text()(copy.next, 0);
+        lines_.push_back(std::move(next));
+      }
+    }
   }
 
   void add_return() {

@@ -20,6 +20,8 @@ std::string home_text(const SpmdValue& value) {
     case Home::kOutput:
       return "output " + std::to_string(value.offset) +
              (value.within > 0 ? " + " + std::to_string(value.within) : "");
+    case Home::kCopy:
+      return "copy " + std::to_string(value.offset);
     case Home::kArena:
       break;
   }
@@ -112,6 +114,9 @@ std::string steps_text(const SpmdProgram& program) {
   for (const SpmdUpdate& update : program.updates) {
     text +=
         "  \"" + program.source.inputs[update.input].name + "\" <- " + id_text(update.value) + "\n";
+  }
+  for (const WorkingCopy& copy : program.copies) {
+    text += "  copy " + id_text(copy.value) + " <- " + id_text(copy.next) + "\n";
   }
   return text;
 }

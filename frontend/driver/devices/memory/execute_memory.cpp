@@ -31,12 +31,21 @@ std::int64_t bytes_of_variables(const SpmdProgram& program) {
   return bytes;
 }
 
+std::int64_t bytes_of_copies(const SpmdProgram& program) {
+  std::int64_t bytes = 0;
+  for (const WorkingCopy& copy : program.copies) {
+    bytes += program.at(copy.value).local.bytes();
+  }
+  return bytes;
+}
+
 }  // namespace
 
 ExecuteDevice::Compiled::Compiled(SpmdProgram lowered, std::string named)
     : program(std::move(lowered)),
       what(std::move(named)),
-      beside_variables(program.totals.peak_bytes - bytes_of_variables(program)) {}
+      beside_variables(program.totals.peak_bytes - bytes_of_variables(program)),
+      copies(bytes_of_copies(program)) {}
 
 ExecuteDevice::Held::Held(RankTensor held, std::int64_t& in_handles)
     : DeviceTensor(held.type), tensor(std::move(held)), in_handles_(in_handles) {
@@ -70,6 +79,9 @@ std::int64_t ExecuteDevice::held_bytes() const {
   for (const auto& [path, tensor] : variables_) {
     held += bytes_on_a_rank(tensor);
   }
+  for (const auto& [unit, compiled] : compiled_) {
+    held += compiled != nullptr && compiled->runs > 0 ? compiled->copies : 0;
+  }
   return held;
 }
 
@@ -90,8 +102,10 @@ std::optional<Diag> ExecuteDevice::shortage(const SpmdProgram& program, MemoryNe
 }
 
 bool ExecuteDevice::fits_memory(const SpmdProgram& program, std::string_view what,
-                                std::span<const RankTensor* const> inputs, DiagSink& diags) {
-  MemoryNeed need{.what = what, .held = held_bytes(), .in_files = bytes_in_files(program, inputs)};
+                                std::span<const RankTensor* const> inputs, DiagSink& diags,
+                                std::int64_t copies) {
+  MemoryNeed need{
+      .what = what, .held = held_bytes() - copies, .in_files = bytes_in_files(program, inputs)};
   for (const RankTensor* used : std::set<const RankTensor*>(inputs.begin(), inputs.end())) {
     need.held -= bytes_on_a_rank(*used);
   }
@@ -121,10 +135,12 @@ bool ExecuteDevice::still_fits_memory(const Compiled& compiled,
     return true;
   }
   const SpmdProgram& program = compiled.program;
-  if (!fits_memory(program, compiled.what, inputs, diags)) {
+  const std::int64_t copies = compiled.runs > 0 ? compiled.copies : 0;
+  if (!fits_memory(program, compiled.what, inputs, diags, copies)) {
     return false;
   }
-  const std::int64_t held = held_bytes() + compiled.beside_variables - program.totals.peak_bytes;
+  const std::int64_t held =
+      held_bytes() - copies + compiled.beside_variables - program.totals.peak_bytes;
   for (const std::int64_t growth : {needed / kGrowth + kLeastGrowth, std::int64_t{0}}) {
     const MemoryNeed need{.what = compiled.what, .held = held + growth};
     if (!communicator_->any(shortage(program, need).has_value())) {
