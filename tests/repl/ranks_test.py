@@ -153,6 +153,8 @@ def refused():
              "in this process: 64 ranks would need 256 open files of `mpirun`, and this machine allows 200; start at most 50")
     contains("another number", told(":ranks 4\n"), "which is in use, has 2 ranks; `:ranks 2`")
     contains("too many", told(":ranks 5000\n"), "`:ranks` takes a number up to 256")
+    contains("more than there is room for", script(":ranks 5000\n", files=200)[0],
+             "`:ranks` takes a number up to 50, the most that this machine has room for")
     done = subprocess.run(["mpirun", "--oversubscribe", "-n", "2", MTF, "repl"], text=True,
                           capture_output=True, timeout=300, stdin=subprocess.DEVNULL,
                           env=dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1",

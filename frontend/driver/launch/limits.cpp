@@ -41,11 +41,15 @@ MachineLimits limits_of_this_machine() {
   return limits;
 }
 
+std::int64_t most_ranks(const MachineLimits& limits) {
+  return std::min(limits.files / kFiles, limits.threads / kThreads);
+}
+
 std::string too_many_ranks(std::int64_t ranks, const MachineLimits& limits) {
-  const auto need = [ranks](std::int64_t each, const char* what, std::int64_t most) {
+  const auto need = [&](std::int64_t each, const char* what, std::int64_t most) {
     return count_text(ranks, "rank") + " would need " + count_text(ranks * each) + " " + what +
            ", and this machine allows " + count_text(most) + "; start at most " +
-           count_text(most / each);
+           count_text(most_ranks(limits));
   };
   if (ranks > limits.files / kFiles) {
     return need(kFiles, "open files of `mpirun`", limits.files);

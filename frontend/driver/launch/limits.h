@@ -13,6 +13,7 @@ struct MachineLimits {
 };
 
 [[nodiscard]] MachineLimits limits_of_this_machine();
+[[nodiscard]] std::int64_t most_ranks(const MachineLimits& limits);
 
 // "", or in one sentence what so many ranks would need and what there is.
 [[nodiscard]] std::string too_many_ranks(std::int64_t ranks, const MachineLimits& limits);

@@ -1,5 +1,8 @@
 // `:ranks`: where a session runs.
 
+#include <algorithm>
+
+#include "frontend/driver/launch/limits.h"
 #include "frontend/driver/repl/commands/commands.h"
 #include "frontend/driver/repl/repl.h"
 #include "frontend/report/quantity.h"
@@ -32,9 +35,12 @@ bool repl_ranks(Repl& repl, const std::string& rest) {
   }
   const std::optional<std::int64_t> ranks = ranks_in(rest);
   if (!ranks) {
-    return repl.refuse(DiagKind::kBadArgument, "`:ranks` takes a number up to " +
-                                                   std::to_string(kMostSessionRanks) +
-                                                   ", each a process of its own, or `off`");
+    const std::int64_t room = most_ranks(limits_of_this_machine());
+    return repl.refuse(
+        DiagKind::kBadArgument,
+        "`:ranks` takes a number up to " + std::to_string(std::min(kMostSessionRanks, room)) +
+            (room < kMostSessionRanks ? ", the most that this machine has room for" : "") +
+            ", each a process of its own, or `off`");
   }
   return repl.set_ranks(*ranks);
 }
