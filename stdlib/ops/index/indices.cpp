@@ -93,12 +93,19 @@ std::optional<Shape> places_of(const OpCall& call, DiagSink& diags) {
 
 bool check_out_of_range(const OpCall& call, DiagSink& diags) {
   const std::string what = text_arg(call.args, "out_of_range");
-  if (what.empty() || what == "drop" || what == "clip" || what == "error") {
+  const bool* clip = call.args.get<bool>("clip");
+  std::string problem;
+  if (!what.empty() && what != "drop" && what != "clip" && what != "error") {
+    problem = R"("; it is "drop", "clip" or "error")";
+  } else if (!what.empty() && clip != nullptr && *clip != (what == "clip")) {
+    problem = std::string("\" and clip = ") + (*clip ? "true" : "false") +
+              ", which contradict each other; `out_of_range` alone says it all";
+  }
+  if (problem.empty()) {
     return true;
   }
-  diags.error(
-      DiagKind::kBadArgument, call.span,
-      spelled(call) + " with out_of_range = \"" + what + R"("; it is "drop", "clip" or "error")");
+  diags.error(DiagKind::kBadArgument, call.span,
+              spelled(call) + " with out_of_range = \"" + what + problem);
   return false;
 }
 
