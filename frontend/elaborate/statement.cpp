@@ -91,10 +91,27 @@ std::vector<Note> called_function(Context& c, const ast::Expr& expr) {
                                   .text = "`" + function->fn->name.text + "` is declared here"}};
 }
 
+// "; …": with as many names as there are values. `keyword`: "let ", or nothing.
+std::string right_form(std::span<const ast::Name> names, std::size_t values,
+                       std::string_view keyword) {
+  if (names.size() == 1) {
+    return "; commas part the names: `let a, b = …`";
+  }
+  if (values > names.size()) {
+    return "; each takes a name, which commas part";
+  }
+  std::string form(keyword);
+  for (std::size_t i = 0; i < values; ++i) {
+    form += (i == 0 ? "" : ", ") + names[i].text;
+  }
+  return values == 0 ? "" : "; " + in_backticks(form + " = …") + " would do";
+}
+
 // One value per name; all unknown after an error.
-Values values_for(Context& c, std::span<const ast::Name> names, const ast::Expr& expr) {
+Values values_for(Context& c, std::span<const ast::Name> names, const ast::Expr& expr,
+                  std::string_view keyword) {
   const Restore name(c.variables.call_name, joined_names(names));
-  const Restore paired(c.names.paired, names.size() == 2 ? call_in(expr) : nullptr);
+  const Restore paired(c.names.paired, names.size() > 1 ? call_in(expr) : nullptr);
   const Value value = bound_to(c, names, expr);
   Values none(names.size(), unknown());
   if (value.is<Unknown>()) {
@@ -118,8 +135,7 @@ Values values_for(Context& c, std::span<const ast::Name> names, const ast::Expr&
     std::ranges::transform(names, std::back_inserter(wanted), &ast::Name::text);
     c.report.error(DiagKind::kWrongType, expr.span,
                    plural(items.size(), "value") + " for " + plural(names.size(), "name") + ": " +
-                       quoted_list(wanted) +
-                       (names.size() == 1 ? "; commas part the names: `let a, b = …`" : ""),
+                       quoted_list(wanted) + right_form(names, items.size(), keyword),
                    called_function(c, expr));
     return none;
   }
@@ -138,7 +154,8 @@ void run_binding(Context& c, const ast::Binding& binding) {
   if (binding.is_option) {
     return run_option(c, binding);
   }
-  const Values values = values_for(c, binding.names, binding.value);
+  const Values values =
+      values_for(c, binding.names, binding.value, binding.rebindable ? "var " : "let ");
   for (std::size_t i = 0; i < values.size(); ++i) {
     const ast::Name& name = binding.names[i];
     c.names.scope->declare(name.text, {.value = named(c, values[i], name.text),
@@ -148,7 +165,7 @@ void run_binding(Context& c, const ast::Binding& binding) {
 }
 
 void run_assign(Context& c, const ast::Assign& assign) {
-  const Values values = values_for(c, assign.names, assign.value);
+  const Values values = values_for(c, assign.names, assign.value, "");
   for (std::size_t i = 0; i < values.size(); ++i) {
     const Scope::Found found = c.names.scope->find(assign.names[i].text);
     if (found.binding != nullptr && found.binding->kind == NameKind::kVar) {

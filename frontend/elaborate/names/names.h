@@ -16,7 +16,7 @@ struct Names {
   std::set<std::string> dims;                  // every dim a tensor may have
   std::set<std::string> lets;                  // what `let`s named, behind the paths of their calls
   std::vector<std::weak_ptr<Scope>> closures;  // scopes that functions keep alive
-  const ast::Call* paired = nullptr;           // the call that two names are bound to
+  const ast::Call* paired = nullptr;           // the call that several names are bound to
   bool are_cut_short = false;  // a check did not come to all statements that give names values
 };
 
