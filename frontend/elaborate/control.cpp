@@ -40,7 +40,7 @@ Truth truth_of(Context& c, const Value& value, const ast::Expr& condition) {
   }
   if (!is_unknown(value)) {
     c.report.error(DiagKind::kWrongType, condition.span,
-                   "the condition is " + kind_of(value) + ", not a bool");
+                   "the condition is " + kind_of(value) + ", not a bool" + bool_of_it(value));
   }
   return Truth::kUnknown;
 }

@@ -57,9 +57,9 @@ Value evaluate_logical(Context& c, const Operand& left, const ast::Link& link, S
   }
   for (const Operand* side : {&left, &right}) {
     if (!side->value.is<bool>()) {
-      c.report.error(
-          DiagKind::kWrongType, side->span,
-          "`" + std::string(to_string(link.op)) + "` joins bools; this is " + kind_of(side->value));
+      c.report.error(DiagKind::kWrongType, side->span,
+                     "`" + std::string(to_string(link.op)) + "` joins bools; this is " +
+                         kind_of(side->value) + bool_of_it(side->value));
       return unknown();
     }
   }

@@ -70,7 +70,7 @@ void assert_now(Context& c, const ast::Assert& assertion) {
     holds = *flag;
   } else if (!is_unknown(value)) {
     c.report.error(DiagKind::kWrongType, span,
-                   "the condition is " + kind_of(value) + ", not a bool");
+                   "the condition is " + kind_of(value) + ", not a bool" + bool_of_it(value));
   }
   if (holds && !*holds) {
     c.report.error(DiagKind::kAssertion, span, message_of(c, assertion));
@@ -107,7 +107,8 @@ bool assert_in_unit(Context& c, const ast::Assert& assertion, SourceSpan span) {
   const bool* flag = condition.value.get<bool>();
   if (flag == nullptr) {
     c.report.error(DiagKind::kWrongType, condition.span,
-                   "the condition is " + kind_of(condition.value) + ", not a bool");
+                   "the condition is " + kind_of(condition.value) + ", not a bool" +
+                       bool_of_it(condition.value));
   } else if (!*flag) {
     std::vector<Operand> tensors;
     const std::string text = as_template(*message, tensors);

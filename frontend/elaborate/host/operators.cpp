@@ -349,7 +349,8 @@ Value host_unary(Reporter& report, ast::UnaryOp op, const Operand& a, SourceSpan
     return make(-*real);
   }
   report.error(DiagKind::kWrongType, a.span,
-               std::string(op == ast::UnaryOp::kNot ? "`not`" : "`-`") + " of " + kind_of(a.value));
+               op == ast::UnaryOp::kNot ? "`not` of " + kind_of(a.value) + bool_of_it(a.value)
+                                        : "`-` of " + kind_of(a.value));
   return unknown();
 }
 

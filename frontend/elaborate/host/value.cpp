@@ -97,6 +97,14 @@ std::string kind_of(const Value& value) {
       [](const Tensor& tensor) { return "a tensor " + mtf::to_string(tensor.type); });
 }
 
+std::string bool_of_it(const Value& value) {
+  const bool is_number = value.is<std::int64_t>() || value.is<double>() || value.is<Dim>();
+  return is_number                 ? "; `!= 0` makes a bool of it"
+         : value.is<std::string>() ? "; `!= \"\"` makes a bool of it"
+         : value.is<List>()        ? "; `len(…) > 0` makes a bool of it"
+                                   : "";
+}
+
 std::string to_text(double number) {
   if (std::isnan(number)) {
     return "nan";

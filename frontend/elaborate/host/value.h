@@ -132,6 +132,8 @@ template <typename T>
 
 // "an int", "a tensor f32[batch 8]": what a message says of the value.
 [[nodiscard]] std::string kind_of(const Value& value);
+// "; …": what makes a bool of such a value, or nothing.
+[[nodiscard]] std::string bool_of_it(const Value& value);
 // As `print` shows it; tensors are the caller's.
 [[nodiscard]] std::string to_string(const Value& value);
 // The shortest text that reads back as the same number, in Python's form: 0.1, 1.0, 1e-07.
