@@ -195,6 +195,7 @@ std::string in_backticks(std::string_view code) {
 namespace {
 
 constexpr std::size_t kLongestName = 64;  // beyond it nobody misspells, they generate
+constexpr std::size_t kMostMeant = 3;
 
 char lower(char byte) {
   return byte >= 'A' && byte <= 'Z' ? static_cast<char>(byte - 'A' + 'a') : byte;
@@ -242,27 +243,49 @@ std::string_view begun(std::string_view name, std::span<const std::string> candi
 
 }  // namespace
 
-std::string_view closest(std::string_view name, std::span<const std::string> candidates) {
-  std::string_view best;
-  std::size_t best_distance = edit_limit(name.size()) + 1;
+std::vector<std::string_view> all_closest(std::string_view name,
+                                          std::span<const std::string> candidates) {
+  std::vector<std::string_view> best;
+  std::size_t best_distance = edit_limit(name.size());
   for (const std::string& candidate : candidates) {
     const std::size_t longer = std::max(name.size(), candidate.size());
     const std::size_t shorter = std::min(name.size(), candidate.size());
-    if (longer > kLongestName || longer - shorter >= best_distance || candidate == name) {
+    if (longer > kLongestName || longer - shorter > best_distance || candidate == name) {
       continue;
     }
-    if (const std::size_t edits = distance(name, candidate); edits < best_distance) {
+    const std::size_t edits = distance(name, candidate);
+    if (edits < best_distance) {
       best_distance = edits;
-      best = candidate;
+      best.clear();
+    }
+    if (edits == best_distance && std::ranges::find(best, candidate) == best.end()) {
+      best.emplace_back(candidate);
     }
   }
-  return best.empty() ? begun(name, candidates) : best;
+  if (const std::string_view longer = best.empty() ? begun(name, candidates) : "";
+      !longer.empty()) {
+    best.push_back(longer);
+  }
+  return best;
+}
+
+std::string_view closest(std::string_view name, std::span<const std::string> candidates) {
+  const std::vector<std::string_view> best = all_closest(name, candidates);
+  return best.empty() ? std::string_view() : best.front();
 }
 
 std::string did_you_mean(std::string_view name, std::span<const std::string> candidates,
                          std::string_view otherwise) {
-  const std::string_view match = closest(name, candidates);
-  return match.empty() ? std::string(otherwise) : "; did you mean " + in_backticks(match) + "?";
+  const std::vector<std::string_view> best = all_closest(name, candidates);
+  if (best.empty()) {
+    return std::string(otherwise);
+  }
+  std::string text = "; did you mean ";
+  const std::size_t told = std::min(best.size(), kMostMeant);
+  for (std::size_t i = 0; i < told; ++i) {
+    text += (i == 0 ? "" : i + 1 == told ? " or " : ", ") + in_backticks(best[i]);
+  }
+  return text + "?";
 }
 
 }  // namespace mtf

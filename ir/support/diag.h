@@ -132,10 +132,13 @@ std::vector<std::string> names_of(const List& list) {
   return names;
 }
 
-// The candidate closest to `name` in spelling, or empty when none is close enough to suggest.
+// The candidates closest to `name` in spelling, each once; empty: none is close enough to suggest.
+[[nodiscard]] std::vector<std::string_view> all_closest(std::string_view name,
+                                                        std::span<const std::string> candidates);
+// The first of them, or empty.
 [[nodiscard]] std::string_view closest(std::string_view name,
                                        std::span<const std::string> candidates);
-// "; did you mean `x`?", or `otherwise` when none is close enough.
+// "; did you mean `x` or `y`?", or `otherwise` when none is close enough.
 [[nodiscard]] std::string did_you_mean(std::string_view name,
                                        std::span<const std::string> candidates,
                                        std::string_view otherwise = "");

@@ -64,6 +64,10 @@ TEST_CASE("a suggestion, or what there is instead") {
   const std::vector<std::string> names = {"rows", "cols"};
   CHECK(did_you_mean("rwos", names) == "; did you mean `rows`?");
   CHECK(did_you_mean("batch", names).empty());
+  const std::vector<std::string> near = {"sqrt", "square", "sort", "sqrt", "srs", "art"};
+  CHECK(did_you_mean("srt", near) == "; did you mean `sqrt`, `sort` or `srs`?");
+  CHECK(did_you_mean("srot", near) == "; did you mean `sort`?");
+  CHECK(did_you_mean("sr", near).empty());
   CHECK(did_you_mean("batch", names, "; there are two") == "; there are two");
 }
 
