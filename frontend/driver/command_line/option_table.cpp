@@ -29,8 +29,8 @@ constexpr unsigned kAnswering =
 
 constexpr std::array kOptions = std::to_array<OptionDef>({
     {"", "-n", "N", "start N ranks under mpirun", kRun, set_ranks},
-    {"--layout", "", "NAME", "the layout to use", kWithLayout, set_text<&Options::layout>,
-     Offer::kLayouts},
+    {"--layout", "", "NAME", "the layout to use; `none`: one rank", kWithLayout,
+     set_text<&Options::layout>, Offer::kLayouts},
     {"--mesh", "", "SIZES", "other sizes of mesh axes: \"rows=4,cols=2\"", kWithFile,
      set_text<&Options::mesh>},
     {"--rules", "", "RULES", "a layout's rules: \"batch:rows;hidden:cols\"", kWithFile, set_rules},

@@ -15,6 +15,7 @@
 #include "frontend/driver/commands/verify_run.h"
 #include "frontend/driver/devices/checked.h"
 #include "frontend/driver/progress.h"
+#include "frontend/elaborate/layouts/layouts.h"
 #include "runtime/ranks/interruption.h"
 
 namespace mtf {
@@ -32,7 +33,8 @@ class Verifier {
   Outcome run() {
     const auto layouts = std::ranges::count_if(
         program_.layouts(), [this](const Layout& layout) { return is_wanted(layout); });
-    const std::int64_t runs = 1 + layouts + (workspace_.options.fast ? 1 : 0);
+    const bool again = workspace_.options.fast || is_of_one_rank();
+    const std::int64_t runs = 1 + layouts + (again ? 1 : 0);
     std::int64_t done = 0;
     progress_at("run", done, runs);
     const VerifyResult one = run_to_verify(workspace_, file_, {.layout = ""});
@@ -41,7 +43,7 @@ class Verifier {
       outcome_.status = kProgramError;
       return std::move(outcome_);
     }
-    if (workspace_.options.fast) {
+    if (again) {
       progress_at("run", ++done, runs);
       compare(one, "one rank", "");
     }
@@ -61,6 +63,13 @@ class Verifier {
   }
 
  private:
+  // `--layout none`, of which a second run must be equal.
+  [[nodiscard]] bool is_of_one_rank() const {
+    return workspace_.options.layout == host::kOneRank &&
+           std::ranges::none_of(program_.layouts(),
+                                [](const Layout& layout) { return layout.name == host::kOneRank; });
+  }
+
   [[nodiscard]] bool is_wanted(const Layout& layout) const {
     const Options& options = workspace_.options;
     const std::string wanted =

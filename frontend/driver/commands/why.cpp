@@ -55,7 +55,7 @@ class Question {
 
  private:
   void ask_under_each(const std::vector<std::string>& entries) {
-    for (const Layout& layout : program_.session.layouts()) {
+    for (const Layout& layout : program_.session.layouts_to_choose()) {
       DiagSink unfit;
       const auto built = build_under(workspace_, file_, layout.name, unfit);
       if (unfit.ok()) {

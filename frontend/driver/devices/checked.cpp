@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "frontend/driver/search/automatic.h"
+#include "frontend/elaborate/layouts/layouts.h"
 #include "frontend/elaborate/report.h"
 #include "frontend/report/plan/spmd_text.h"
 #include "stdlib/ops/table.h"
@@ -133,7 +134,7 @@ std::vector<UnderLayout> in_use(CheckedProgram& program) {
   if (program.session.layout() != nullptr) {
     return {{.program = &program, .layout = *program.session.layout()}};
   }
-  return program.session.layouts().empty()
+  return program.session.layouts_to_choose().empty()
              ? std::vector<UnderLayout>{{.program = &program, .layout = one_rank()}}
              : std::vector<UnderLayout>();
 }
@@ -187,7 +188,8 @@ std::optional<SpmdProgram> plan_of(Workspace& workspace, CheckedProgram& program
 bool knows_layout(Workspace& workspace, const Session& session) {
   const std::string& wanted = workspace.options.layout;
   const std::vector<std::string> names = names_of(session.layouts());
-  if (wanted.empty() || std::ranges::find(names, wanted) != names.end()) {
+  if (wanted.empty() || wanted == host::kOneRank ||
+      std::ranges::find(names, wanted) != names.end()) {
     return true;
   }
   workspace.diags.error(DiagKind::kUnknownLayout, {},

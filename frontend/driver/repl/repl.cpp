@@ -106,7 +106,7 @@ Options Repl::options_for(std::span<const Statement> statements, const Asked& as
       return statement.kind == kind && (name.empty() || statement.names.front() == name);
     });
   };
-  if (!declares(StatementKind::kLayout, options.layout)) {
+  if (options.layout != host::kOneRank && !declares(StatementKind::kLayout, options.layout)) {
     options.layout.clear();
   }
   if (!declares(StatementKind::kMesh, "")) {

@@ -31,8 +31,8 @@ std::string chosen_name(const Layouts& layouts) {
 }
 
 bool uses_one_rank(const Layouts& layouts) {
-  return layouts.asked.layout.empty() && chosen_name(layouts) == kOneRank &&
-         layout_named(layouts, kOneRank) == nullptr;
+  return chosen_name(layouts) == kOneRank && layout_named(layouts, kOneRank) == nullptr &&
+         !layouts.written.contains(kOneRank);
 }
 
 }  // namespace
