@@ -1,11 +1,8 @@
-// The .npy header is the text of a Python dict; this reads the three keys it has, and no Python.
-
 #include "stdlib/ops/source/npy.h"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <fcntl.h>
 #include <optional>
@@ -13,129 +10,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ir/support/diag.h"
 #include "ir/support/file.h"
 #include "ir/support/files/file_form.h"
 #include "runtime/vector_math/unsigned.h"
+#include "stdlib/ops/source/npy_header.h"
 
 namespace mtf {
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::uint32_t kMaxHeader = 1U << 16U;
-constexpr std::size_t kMaxRank = 64;
-
-struct Entry {
-  std::string_view descr;
-  DType dtype;
-  bool is_unsigned = false;
-};
-// NumPy has no bf16: its elements go as two bytes without a meaning, as ml_dtypes' do.
-constexpr std::array<Entry, 13> kDescrs{{{"<f4", DType::kF32},
-                                         {"<f8", DType::kF64},
-                                         {"<V2", DType::kBF16},
-                                         {"<f2", DType::kF16},
-                                         {"<i4", DType::kI32},
-                                         {"<i8", DType::kI64},
-                                         {"<i2", DType::kI16},
-                                         {"|i1", DType::kI8},
-                                         {"|u1", DType::kU8},
-                                         {"|b1", DType::kBool},
-                                         {"<u2", widened_unsigned(2), true},
-                                         {"<u4", widened_unsigned(4), true},
-                                         {"<u8", widened_unsigned(8), true}}};
-
-// What is left of the text.
-struct Reader {
-  std::string_view text;
-
-  void skip_space() {
-    while (!text.empty() && (text.front() == ' ' || text.front() == '\n')) {
-      text.remove_prefix(1);
-    }
-  }
-  bool take(std::string_view token) {
-    skip_space();
-    if (!text.starts_with(token)) {
-      return false;
-    }
-    text.remove_prefix(token.size());
-    return true;
-  }
-  std::optional<std::string_view> quoted() {
-    skip_space();
-    if (text.empty() || (text.front() != '\'' && text.front() != '"')) {
-      return std::nullopt;
-    }
-    const std::size_t end = text.find(text.front(), 1);
-    if (end == std::string_view::npos) {
-      return std::nullopt;
-    }
-    const std::string_view inside = text.substr(1, end - 1);
-    text.remove_prefix(end + 1);
-    return inside;
-  }
-  std::optional<std::int64_t> number() {
-    skip_space();
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || value < 0) {
-      return std::nullopt;
-    }
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-    static_cast<void>(take("L"));  // Python 2 wrote long integers so
-    return value;
-  }
-};
-
-std::optional<std::vector<std::int64_t>> read_sizes(Reader& reader) {
-  if (!reader.take("(")) {
-    return std::nullopt;
-  }
-  std::vector<std::int64_t> sizes;
-  while (!reader.take(")")) {
-    const std::optional<std::int64_t> size = reader.number();
-    if (!size || sizes.size() == kMaxRank) {
-      return std::nullopt;
-    }
-    sizes.push_back(*size);
-    if (!reader.take(",") && !reader.text.starts_with(")")) {
-      return std::nullopt;
-    }
-  }
-  return sizes;
-}
-
-// What NumPy makes of floats that are wider than any here; "" of what are no numbers.
-std::string readable_as(std::string_view descr) {
-  const bool is_wide = descr.ends_with("f12") || descr.ends_with("f16");
-  return is_wide ? "; `.astype(\"<f8\")` makes it readable, rounded" : "";
-}
-
-// A kind and a size, as an entry has it, without the sign of the order of bytes.
-std::string_view kind_of(std::string_view descr) {
-  return descr.substr(std::min(descr.find_first_not_of("<>|="), descr.size()));
-}
-
-void read_descr(Reader& reader, NpyInfo& info) {
-  const std::optional<std::string_view> descr = reader.quoted();
-  if (!descr) {
-    info.problem = "holds records, and not an array of numbers";
-    return;
-  }
-  const auto* entry = std::ranges::find_if(
-      kDescrs, [&](const Entry& one) { return kind_of(one.descr) == kind_of(*descr); });
-  if (entry == kDescrs.end()) {
-    info.problem = "holds " + in_backticks(descr->substr(0, 16)) + "; what can be read is " +
-                   std::string(dtype_names()) + ", and unsigned integers" + readable_as(*descr);
-    return;
-  }
-  info.dtype = entry->dtype;
-  info.is_unsigned = entry->is_unsigned;
-  info.is_big_endian = descr->starts_with('>');
-  info.stored_bytes = entry->descr.back() - '0';
-}
-
 // Elements of the array; nullopt beyond what can be counted.
 std::optional<std::int64_t> volume_of(const std::vector<std::int64_t>& sizes) {
   std::vector<Dim> dims;
@@ -185,7 +69,8 @@ NpyInfo read_header(int file, std::int64_t file_size) {
   }
   const bool small = start[6] == 1;
   if (there > kMagic.size() && (start[6] < 1 || start[6] > 3)) {
-    return {.problem = kUnknown};
+    return {.problem = "is in version " + std::to_string(start[6]) +
+                       " of NumPy's format; what can be read is 1, 2 and 3"};
   }
   if (there < (small ? 10 : bytes.size())) {
     return {.problem = kCut};
@@ -217,19 +102,7 @@ NpyInfo read_header(int file, std::int64_t file_size) {
 }
 
 std::string header_text(const TensorType& type) {
-  std::string descr;
-  for (const Entry& entry : kDescrs) {
-    descr = entry.dtype == type.dtype && !entry.is_unsigned ? entry.descr : descr;
-  }
-  std::string sizes;
-  for (const Dim& dim : type.shape.dims()) {
-    sizes += std::to_string(dim.size) + (type.shape.rank() == 1 ? "," : ", ");
-  }
-  if (type.shape.rank() > 1) {
-    sizes.resize(sizes.size() - 2);
-  }
-  std::string dict =
-      "{'descr': '" + descr + "', 'fortran_order': False, 'shape': (" + sizes + "), }";
+  std::string dict = npy_dict(type);
   constexpr std::size_t kAlign = 64;
   const std::size_t used = kMagic.size() + 4 + dict.size() + 1;
   dict += std::string((kAlign - used % kAlign) % kAlign, ' ') + "\n";
@@ -239,42 +112,7 @@ std::string header_text(const TensorType& type) {
   return header + dict;
 }
 
-// The value behind a key; false if it cannot be read.
-bool read_value(std::string_view key, Reader& reader, NpyInfo& info) {
-  if (key == "descr") {
-    read_descr(reader, info);
-    return true;
-  }
-  if (key == "fortran_order") {
-    info.in_fortran_order = reader.take("True");
-    return info.in_fortran_order || reader.take("False");
-  }
-  std::optional<std::vector<std::int64_t>> sizes = read_sizes(reader);
-  if (key != "shape" || !sizes) {
-    return false;
-  }
-  info.sizes = *std::move(sizes);
-  return true;
-}
-
 }  // namespace
-
-NpyInfo parse_npy_dict(std::string_view dict) {
-  NpyInfo info;
-  Reader reader{dict};
-  bool has_sizes = false;
-  bool fine = reader.take("{");
-  while (fine && info.problem.empty() && !reader.take("}")) {
-    const std::optional<std::string_view> key = reader.quoted();
-    fine = key && reader.take(":") && read_value(*key, reader, info) &&
-           (reader.take(",") || reader.text.starts_with("}"));
-    has_sizes = has_sizes || (key && *key == "shape");
-  }
-  if (info.problem.empty() && !(fine && has_sizes)) {
-    info.problem = "has a header that cannot be read";
-  }
-  return info;
-}
 
 std::string to_string(const std::vector<std::int64_t>& sizes) {
   std::string text;

@@ -51,9 +51,6 @@ class NpyFile {
   NpyInfo info_;
 };
 
-// The text of a header's dict, read into an info; exposed for tests.
-[[nodiscard]] NpyInfo parse_npy_dict(std::string_view dict);
-
 [[nodiscard]] std::string to_string(const std::vector<std::int64_t>& sizes);  // "[60000, 28]"
 
 // Writes to a temporary name beside it and renames, so that a crash leaves the old file, and so
