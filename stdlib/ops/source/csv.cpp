@@ -2,103 +2,16 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
-#include <charconv>
-#include <cmath>
 #include <optional>
 #include <vector>
 
 #include "ir/support/diag.h"
 #include "ir/support/files/file_form.h"
-#include "ir/support/number.h"
-#include "ir/support/text/parse_number.h"
-#include "ir/support/utf8.h"
 #include "stdlib/ops/source/csv_cells.h"
+#include "stdlib/ops/source/csv_number.h"
 
 namespace mtf {
 namespace {
-
-struct CsvNumber {
-  double number = 0;
-  std::int64_t whole = 0;  // of i64
-};
-
-// "" or why the dtype cannot hold what stands in a cell.
-std::string misfit(double number, DType dtype) {
-  const std::string name(to_string(dtype));
-  if (!is_float(dtype) && number != std::trunc(number)) {
-    return " is no whole number, as " + name + " has them";
-  }
-  return holds(dtype, number) ? "" : " is beyond the range of " + name;
-}
-
-// Whole numbers of 64 bits as they are written; "" or what is wrong with `2.5` or `1e3`.
-std::string read_whole(std::string_view text, CsvNumber& read) {
-  constexpr double kExact = 0x1p53;
-  if (const auto whole = parse_number<std::int64_t>(text)) {
-    read.whole = *whole;
-    return "";
-  }
-  std::string wrong = misfit(read.number, DType::kI64);
-  if (!wrong.empty()) {
-    return wrong;
-  }
-  if (std::abs(read.number) >= kExact) {
-    return " is read as a float, which has 53 bits; without point and exponent it is exact";
-  }
-  read.whole = static_cast<std::int64_t>(read.number);
-  return "";
-}
-
-// "" or what is wrong with a cell.
-std::string number_in(std::string_view cell, DType dtype, CsvNumber& read) {
-  constexpr std::size_t kShown = 24;
-  std::string_view text = without_quotes(cell);
-  if (text.empty()) {
-    return "the cell is empty";
-  }
-  const std::string shown = in_backticks(shortened(text, kShown));
-  if (text.front() == '+') {
-    text.remove_prefix(1);
-  }
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), read.number);
-  if (error == std::errc::result_out_of_range) {
-    return shown + " is beyond the range of numbers";
-  }
-  if (error != std::errc() || end != text.data() + text.size()) {
-    return shown + " is not a number";
-  }
-  const std::string wrong =
-      dtype == DType::kI64 ? read_whole(text, read) : misfit(read.number, dtype);
-  return wrong.empty() ? "" : shown + wrong;
-}
-
-bool is_number(std::string_view cell) {
-  CsvNumber number;
-  return number_in(cell, DType::kF64, number).empty();
-}
-
-bool is_word(std::string_view cell) {
-  CsvNumber number;
-  return number_in(cell, DType::kF64, number).ends_with("is not a number");
-}
-
-// What other programs write for a number that is missing.
-bool is_missing(std::string_view cell) {
-  constexpr std::array<std::string_view, 7> kMissing{"na", "n/a", "null", "none", "?", "-", "."};
-  std::string text(without_quotes(cell));
-  std::ranges::transform(text, text.begin(), [](char c) {
-    return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  });
-  return std::ranges::find(kMissing, text) != kMissing.end();
-}
-
-// 1,000 and 1'000.
-bool is_grouped(std::string_view cell) {
-  std::string text(without_quotes(cell));
-  std::erase_if(text, [](char c) { return c == ',' || c == '\''; });
-  return is_number(text);
-}
 
 template <typename Predicate>
 bool all_cells(std::string_view line, char separator, Predicate holds_of) {
@@ -246,7 +159,10 @@ class CsvReader {
   // there.
   [[nodiscard]] std::string way_out(std::string_view cell, std::string_view line) const {
     if (is_number(cell)) {
-      return "";
+      return way_out_of_number(cell, form_.dtype);
+    }
+    if (opens_quotes(cell)) {
+      return "; quotes stand around a whole cell, which ends in its line";
     }
     for (const char separator : kOtherSeparators) {
       const std::string_view first = cell.substr(0, std::min(cell.find(separator), cell.size()));
@@ -259,16 +175,9 @@ class CsvReader {
     if (std::string hint = as_header(line); !hint.empty()) {
       return hint;
     }
-    if (is_missing(cell) && is_float(form_.dtype)) {
-      return "; `nan` stands for a number that is missing";
-    }
-    if (is_word(cell)) {
-      return is_grouped(cell) ? "; a number has nothing between its digits"
-                              : "; names have to be numbers here, as 0, 1 and 2 of three classes";
-    }
-    return trimmed(cell).empty() && is_float(form_.dtype)
-               ? "; `nan` stands for a number that is missing"
-               : "";
+    const bool is_last = cell.data() + cell.size() == line.data() + line.size();
+    return way_out_of_word(cell, form_.dtype) +
+           (trimmed(cell).empty() && is_last ? ", and a line ends without a separator" : "");
   }
 
   void end_row() {
@@ -278,7 +187,7 @@ class CsvReader {
       table_.problem = other_header();
     } else if (columns != table_.columns) {
       table_.problem = ": " + place() + ": the row ends here; those above have " +
-                       plural(table_.columns, "column");
+                       plural(table_.columns, "column") + other_columns(columns);
     }
     if (!table_.problem.empty()) {
       return;
@@ -287,6 +196,14 @@ class CsvReader {
       take_({.numbers = numbers_, .whole = whole_});
     }
     ++table_.rows;
+  }
+
+  // What a row of more or fewer columns than those above may need.
+  [[nodiscard]] std::string other_columns(std::int64_t columns) const {
+    if (columns > table_.columns) {
+      return ", and a separator within a cell stands in quotes";
+    }
+    return is_float(form_.dtype) ? ", and `nan` stands for a number that is missing" : "";
   }
 
   // "" or that the header names more columns than the first row has, or fewer.

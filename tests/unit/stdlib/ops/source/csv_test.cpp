@@ -73,7 +73,12 @@ TEST_CASE("within quotes a separator is text") {
   CHECK(problem_of("2,\"1,000\"") == ": line 1 (row 0), column 2: `1,000` is not a number" + more);
   CHECK(problem_of("1;\"a;\"\"b\"\";c\";3", {.separator = ';'}) ==
         ": line 1 (row 0), column 2: `a;\"\"b\"\";c` is not a number" + kNames);
-  CHECK(problem_of("1,\"2,3") == ": line 1 (row 0), column 2: `\"2` is not a number" + kNames);
+  const std::string open = "; quotes stand around a whole cell, which ends in its line";
+  CHECK(problem_of("1,\"2,3") == ": line 1 (row 0), column 2: `\"2` is not a number" + open);
+  CHECK(problem_of("1,\"2\n3\"") == ": line 1 (row 0), column 2: `\"2` is not a number" + open);
+  CHECK(problem_of("1,'2'") ==
+        ": line 1 (row 0), column 2: `'2'` is not a number; a number stands "
+        "alone, or between two `\"`");
 }
 
 TEST_CASE("words for a number that is missing are told apart from names") {
@@ -138,7 +143,15 @@ TEST_CASE("a table that is none is told with line, row and column") {
       ": line 1 (row 0), column 1: `a` is not a number; if the line names the columns, say `header "
       "= true`");
   CHECK(problem_of("1,2\n\n3") ==
-        ": line 3 (row 1), column 1: the row ends here; those above have 2 columns");
+        ": line 3 (row 1), column 1: the row ends here; those above have 2 columns, and `nan` "
+        "stands for a number that is missing");
+  CHECK(
+      problem_of("1,2\n3,4,5") ==
+      ": line 2 (row 1), column 3: the row ends here; those above have 2 columns, and a separator "
+      "within a cell stands in quotes");
+  CHECK(problem_of("1,2,\n3,4,") ==
+        ": line 1 (row 0), column 3: the cell is empty; `nan` stands for a number that is missing, "
+        "and a line ends without a separator");
   CHECK(problem_of("1,,2") ==
         ": line 1 (row 0), column 2: the cell is empty; `nan` stands for a number "
         "that is missing");
@@ -159,13 +172,17 @@ TEST_CASE("a number that the dtype of the table cannot hold is told") {
     const std::string problem = problem_of(cell, {.dtype = dtype});
     return problem.substr(std::min(problem.size(), problem.find('`')));
   };
-  CHECK(first("1.5", DType::kI32) == "`1.5` is no whole number, as i32 has them");
-  CHECK(first("nan", DType::kU8) == "`nan` is no whole number, as u8 has them");
-  CHECK(first("256", DType::kU8) == "`256` is beyond the range of u8");
-  CHECK(first("2", DType::kBool) == "`2` is beyond the range of bool");
-  CHECK(first("1e39", DType::kF32) == "`1e39` is beyond the range of f32");
+  const auto with = [](const std::string& dtype) { return "; `dtype = " + dtype + "` reads it"; };
+  CHECK(first("1.5", DType::kI32) == "`1.5` is no whole number, as i32 has them" + with("f32"));
+  CHECK(first("nan", DType::kU8) == "`nan` is no whole number, as u8 has them" + with("f32"));
+  CHECK(first("256", DType::kU8) == "`256` is beyond the range of u8" + with("i64"));
+  CHECK(first("2", DType::kBool) == "`2` is beyond the range of bool" + with("i64"));
+  CHECK(problem_of("1,,2", {.dtype = DType::kI32}) ==
+        ": line 1 (row 0), column 2: the cell is empty; floats have `nan` for a number that is "
+        "missing, and i32 has none");
+  CHECK(first("1e39", DType::kF32) == "`1e39` is beyond the range of f32" + with("f64"));
   CHECK(first("9223372036854775808", DType::kI64) ==
-        "`9223372036854775808` is beyond the range of i64");
+        "`9223372036854775808` is beyond the range of i64" + with("f64") + ", rounded");
   CHECK(first("9007199254740993.0", DType::kI64) ==
         "`9007199254740993.0` is read as a float, which has 53 bits; without point and exponent it "
         "is exact");
