@@ -7,6 +7,7 @@
 
 #include "ir/support/diag.h"
 #include "ir/support/files/file_form.h"
+#include "ir/support/number.h"
 #include "stdlib/ops/source/csv_cells.h"
 #include "stdlib/ops/source/csv_number.h"
 

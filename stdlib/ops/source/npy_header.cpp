@@ -134,7 +134,8 @@ class DictReader {
     }
     const auto* lacking = std::ranges::find(has_, false);
     if (is_fine() && lacking != has_.end()) {
-      cannot_be_read("it has no `'" + std::string(kKeys[lacking - has_.begin()]) + "'`");
+      cannot_be_read("it has no `'" +
+                     std::string(kKeys[static_cast<std::size_t>(lacking - has_.begin())]) + "'`");
     }
     return std::move(info_);
   }
