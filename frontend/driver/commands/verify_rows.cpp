@@ -16,7 +16,16 @@ std::string beside_rounding(const Difference& difference) {
   }
   return std::string(is_rounding(difference) ? ", but within " : ", and than ") +
          significant(kRoundings, 2) + " times the " + significant(difference.rounding, 2) +
-         " that roundings alone change there";
+         " absolute that roundings alone change there";
+}
+
+// Of a failure that may be none: what the terms were whose sum it is, nobody knows.
+std::string beside_terms(const VerifyRow& row) {
+  const Difference& difference = *row.apart;
+  const bool is_near = difference.tolerance > 0 && std::isfinite(difference.absolute);
+  return row.is_promised || tolerated(difference) || !is_near
+             ? ""
+             : "; a sum may differ so whose terms are larger and cancel";
 }
 
 std::string verdict(const VerifyRow& row) {
@@ -30,16 +39,18 @@ std::string verdict(const VerifyRow& row) {
   if (difference.only_signs) {
     return "differs in signs of zero in " + difference.where;
   }
+  const std::string absolute = significant(difference.absolute, 2) + " absolute in ";
   if (std::isinf(difference.relative)) {
     return std::isinf(difference.absolute)
                ? "differs in " + difference.where
-               : "differs by " + significant(difference.absolute, 2) + " absolute in " +
-                     difference.where + ", which is 0 on one rank" + beside_rounding(difference);
+               : "differs by " + absolute + difference.where + ", which is 0 on one rank" +
+                     beside_rounding(difference) + beside_terms(row);
   }
-  return "differs by " + significant(difference.relative, 2) + " relative, " +
-         significant(difference.absolute, 2) + " absolute in " + difference.where + "; " +
+  return "differs by " + significant(difference.relative, 2) + " relative, " + absolute +
+         difference.where + "; " +
          (difference.relative <= difference.tolerance ? "within " : "more than ") +
-         significant(difference.tolerance, 2) + beside_rounding(difference);
+         significant(difference.tolerance, 2) + " relative" + beside_rounding(difference) +
+         beside_terms(row);
 }
 
 // Why the bits may differ without `--fast`, or that they may not.
