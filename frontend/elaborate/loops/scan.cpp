@@ -144,6 +144,35 @@ std::optional<std::pair<Value, Value>> step(const Scan& scan, const Value& carry
   return std::pair(next, results->items->back());
 }
 
+// Whether the outputs of all positions can lie behind each other along the scan's dim.
+bool are_alike(const Scan& scan, const Values& outputs) {
+  const std::string name = "`" + scan.function.fn->name.text + "`";
+  const auto refuse = [&](DiagKind kind, const std::string& text) {
+    scan.c.report.error(kind, scan.span, text);
+    return false;
+  };
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const auto* tensor = outputs[i].get<Tensor>();
+    if (tensor == nullptr && !is_number(outputs[i]) && !outputs[i].is<bool>()) {
+      return refuse(DiagKind::kWrongType, "the output of " + name + " is " + form_text(outputs[i]) +
+                                              "; `scan` puts tensors together, or lists of them");
+    }
+    if (tensor != nullptr && tensor->type.shape.has(scan.over.name)) {
+      return refuse(DiagKind::kRepeatedDim,
+                    "the output of " + name + " is " + form_text(outputs[i]) + ", and has `" +
+                        scan.over.name + "`, along which `scan` puts the outputs together; " +
+                        "`rename` it in " + name);
+    }
+    if (!same_form(outputs.front(), outputs[i])) {
+      return refuse(DiagKind::kWrongType,
+                    "the output of " + name + " is " + form_text(outputs.front()) +
+                        " at position 0 and " + form_text(outputs[i]) + " at position " +
+                        std::to_string(i) + "; `scan` needs the same of all positions");
+    }
+  }
+  return true;
+}
+
 // One tensor for the outputs of all positions; lists of them part by part.
 Value stacked(const Scan& scan, const Values& outputs) {
   Context& c = scan.c;
@@ -164,6 +193,9 @@ Value stacked(const Scan& scan, const Values& outputs) {
       lists.push_back(stacked(scan, parts));
     }
     return std::ranges::any_of(lists, is_unknown) ? unknown() : make_list(std::move(lists));
+  }
+  if (!are_alike(scan, outputs)) {
+    return unknown();
   }
   std::vector<Operand> operands;
   for (const Value& output : outputs) {
