@@ -69,13 +69,24 @@ bool means_no_axis(std::string_view word) {
   return std::ranges::find(kWords, word) != kWords.end();
 }
 
-// `may_be_none`: where `()` may stand.
-bool has_axis(Reporter& report, const Mesh& mesh, const ast::Name& axis, bool may_be_none) {
+// "; …" of `rows -> batch`, where `rows` is the axis.
+std::string turned(const Mesh& mesh, const ast::Rule& rule, const ast::Name& axis) {
+  return mesh.find(rule.dim.text)
+             ? "; `" + axis.text + " -> " + rule.dim.text + "` would split a dim `" + axis.text +
+                   "` over `" + rule.dim.text + "`"
+             : "";
+}
+
+// `rule`: whose target it is, so that `()` may stand there; null: of none.
+bool has_axis(Reporter& report, const Mesh& mesh, const ast::Name& axis, const ast::Rule* rule) {
   if (mesh.find(axis.text)) {
     return true;
   }
-  const bool is_none = may_be_none && means_no_axis(axis.text);
-  const Suggestion suggestion = suggest(axis.text, names_of(mesh.axes));
+  const bool is_none = rule != nullptr && means_no_axis(axis.text);
+  Suggestion suggestion = suggest(axis.text, names_of(mesh.axes));
+  if (rule != nullptr && suggestion.text.empty()) {
+    suggestion.text = turned(mesh, *rule, axis);
+  }
   report.error(DiagKind::kUnknownAxis, axis.span,
                "the mesh " + mtf::to_string(mesh) + " has no axis `" + axis.text + "`" +
                    (is_none ? "; `()` stands for none" : suggestion.text),
@@ -98,7 +109,7 @@ std::optional<Axes> axes_of(Reporter& report, const ast::Rule& rule, const Mesh&
       }
       continue;
     }
-    if (!has_axis(report, mesh, target.axis, /*may_be_none=*/true)) {
+    if (!has_axis(report, mesh, target.axis, &rule)) {
       return std::nullopt;
     }
     const std::optional<AxisId> axis = mesh.find(target.axis.text);
@@ -129,9 +140,8 @@ std::optional<bool> ends_in_rest(Reporter& report, const ast::Rule& rule) {
 // Which ranks hold the blocks; nullopt after an error.
 std::optional<std::vector<Condition>> where_of(Reporter& report, const ast::Rule& rule,
                                                const Axes& axes, const Mesh& mesh) {
-  const auto written = conditions_of(report, rule, [&](const ast::Name& axis) {
-    return has_axis(report, mesh, axis, /*may_be_none=*/false);
-  });
+  const auto written = conditions_of(
+      report, rule, [&](const ast::Name& axis) { return has_axis(report, mesh, axis, nullptr); });
   if (!written) {
     return std::nullopt;
   }

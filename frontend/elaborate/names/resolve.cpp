@@ -267,7 +267,10 @@ void Resolver::branches(const ast::If& choice) {
 
 void Resolver::layout(const ast::Layout& layout) {
   if (layout.mesh && find(layout.mesh->text).known == nullptr) {
-    const Suggestion suggestion = suggest(layout.mesh->text, visible(NameKind::kMesh));
+    const std::string mesh = mesh_with_axis(layout.mesh->text);
+    const Suggestion suggestion =
+        mesh.empty() ? suggest(layout.mesh->text, visible(NameKind::kMesh))
+                     : Suggestion{.text = "; it is an axis of `" + mesh + "`", .fix = mesh};
     c_.report.error(DiagKind::kUnknownName, layout.mesh->span,
                     "no mesh `" + layout.mesh->text + "` is declared above" + suggestion.text, {},
                     suggestion.fix);
@@ -297,6 +300,21 @@ Resolver::Level& Resolver::function_level() {
   const auto function = std::find_if(levels_.rbegin(), levels_.rend(),
                                      [](const Level& level) { return level.is_function; });
   return function == levels_.rend() ? levels_.front() : *function;
+}
+
+std::string Resolver::mesh_with_axis(std::string_view name) const {
+  const auto is_axis = [name](const ast::Sized& axis) { return axis.name.text == name; };
+  for (const ast::Stmt& statement : module_.file.statements) {
+    const auto* mesh = std::get_if<ast::Mesh>(&statement.node);
+    if (mesh != nullptr && std::ranges::any_of(mesh->axes, is_axis)) {
+      return mesh->name.text;
+    }
+  }
+  // Of what was typed before.
+  const auto before = std::ranges::find_if(c_.layouts.meshes, [name](const Mesh& mesh) {
+    return mesh.find(std::string(name)).has_value();
+  });
+  return before == c_.layouts.meshes.end() ? "" : before->name;
 }
 
 bool Resolver::is_declared_anywhere(std::string_view name) {

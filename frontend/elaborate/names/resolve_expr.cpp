@@ -353,10 +353,15 @@ void Resolver::dim_or_shape(const ast::Expr& part, const std::string& otherwise)
   const std::string imported = in_imported(name->text, /*is_dim=*/true);
   const Suggestion suggestion =
       imported.empty() ? suggest(name->text, candidates) : Suggestion{.text = imported, .fix = {}};
+  const std::string mesh = mesh_with_axis(name->text);
+  const std::string hint = mesh.empty() ? "; " + otherwise
+                                        : "; it is an axis of the mesh `" + mesh +
+                                              "`, over which a layout splits dims: `batch -> " +
+                                              name->text + "`";
   c_.report.error(DiagKind::kUnknownDim, part.span,
                   "no dim `" + name->text + "` is declared" +
-                      (suggestion.text.empty() ? "; " + otherwise : suggestion.text),
-                  {}, suggestion.fix);
+                      (suggestion.text.empty() || !mesh.empty() ? hint : suggestion.text),
+                  {}, mesh.empty() ? suggestion.fix : "");
 }
 
 }  // namespace mtf::host

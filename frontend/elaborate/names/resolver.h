@@ -107,6 +107,8 @@ class Resolver {
   void name_ref(std::string_view name, SourceSpan span, std::vector<std::string> others = {});
   [[nodiscard]] bool is_reported(std::string_view name);
   [[nodiscard]] bool is_declared_anywhere(std::string_view name);
+  // The mesh that has an axis of that name; "": none.
+  [[nodiscard]] std::string mesh_with_axis(std::string_view name) const;
   [[nodiscard]] Level& function_level();  // of the innermost function, or of the file
   void take_as_dim(std::string_view name);
   [[nodiscard]] bool is_taken_as_dim(std::string_view name);

@@ -230,7 +230,7 @@ Value evaluate_bracket(Context& c, const ast::Bracket& bracket, SourceSpan span,
 namespace {
 
 // What is wrong with a list that should be a shape: of numbers, as other libraries write shapes, or
-// with a dtype among the dims.
+// with a dtype or a mesh among the dims.
 std::string what_is_no_dim(const Value& value) {
   const auto* list = value.get<List>();
   if (list == nullptr) {
@@ -243,6 +243,9 @@ std::string what_is_no_dim(const Value& value) {
     }
     if (item.is<DType>()) {
       return ", in which `" + to_string(item) + "` is a dtype";
+    }
+    if (!as_shape(item) && !item.is<List>()) {
+      return ", with " + kind_of(item) + " in it, which is no dim";
     }
   }
   return "";
