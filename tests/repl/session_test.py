@@ -222,6 +222,42 @@ fn third(n) { return even(n - 1) }
         check("and saves it", repl("", "saved.mtf", folder=folder), (0, ran.stdout, ""))
 
 
+def own_names():
+    """What a function calls its own, and what texts and comments say, are no values from further below."""
+    program = """
+import optim
+dim a = 4
+model net(x: f32[a]) {
+  param w : f32[a] = ones
+  return sum(x * w)                       # the total
+}
+fn step(x: f32[a], rate = 0.5) {
+  let loss = square(net(x))
+  minimize loss with optim.sgd(lr = 0.25 * rate)
+  for i in 0..2 { assert loss >= 0, "no share of {loss + i}: \\{ it is \\" count" }
+  expect { all_gather = 0 }
+  return loss
+}
+fn never() { return "{share + "{count}"}" }
+for i in 0..2 { print step(ones([a])) }
+let total = 1
+let lr = 0.1
+let rate = lr
+param w : f32[a] = ones
+let loss = step(ones([a]))
+let i = 1
+let expect = 2
+let share = "3"
+let count = "4"
+print never(), loss, total + i + expect, sum(w), rate
+"""
+    with tempfile.TemporaryDirectory() as folder:
+        pathlib.Path(folder, "p.mtf").write_text(program, encoding="utf-8")
+        ran = subprocess.run([MTF, "run", "p.mtf"], cwd=folder, text=True, capture_output=True)
+        check("it runs", (ran.returncode, ran.stdout[:3], ran.stderr), (0, "16\n", ""))
+        check("the session says the same", repl("", "p.mtf", folder=folder), (0, ran.stdout, ""))
+
+
 def need_each_other():
     """Functions that call each other, and stand in one text, are taken at once, and changed at once."""
     base = "let base = true\n"
@@ -310,7 +346,7 @@ def interrupted():
         check("said", mistakes, "interrupted; the session is as it was before\n")
 
 
-for test in (pipe, script_behind_program, unreadable, taken_back, undone, waiting, switched, kept, declared_below, need_each_other, reload, as_json, large, interrupted):
+for test in (pipe, script_behind_program, unreadable, taken_back, undone, waiting, switched, kept, declared_below, own_names, need_each_other, reload, as_json, large, interrupted):
     test()
 for recorded in RECORDED:
     saved(recorded)

@@ -1,9 +1,12 @@
 #include "frontend/driver/repl/script/order.h"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
+#include <set>
+#include <string>
 #include <utility>
+
+#include "frontend/driver/repl/script/words.h"
 
 namespace mtf {
 namespace {
@@ -19,8 +22,8 @@ class Order {
     }
     for (const Statement& input : inputs_) {
       std::set<std::size_t> named;
-      for (const std::string& word : words_of(text_at(sources, input.span))) {
-        const auto found = declared.find(word);
+      for (const std::string& name : names_read_in(text_at(sources, input.span))) {
+        const auto found = declared.find(name);
         if (found != declared.end()) {
           named.insert(found->second);
         }
@@ -51,13 +54,13 @@ class Order {
   }
 
  private:
-  // Whether it can be taken, given what the predicate says of what it names and is not taken yet;
+  // Whether all that it names is taken, or is a function up to `place` of which the same holds;
   // functions that need each other do not stand in each other's way.
-  template <typename May>
-  [[nodiscard]] bool may_follow(std::size_t i, std::set<std::size_t>& seen, const May& may) const {
+  [[nodiscard]] bool may_follow(std::size_t i, std::size_t place,
+                                std::set<std::size_t>& seen) const {
     return std::ranges::all_of(named_[i], [&](std::size_t other) {
       return is_taken_[other] || !seen.insert(other).second ||
-             (may(other) && may_follow(other, seen, may));
+             (is_function(other) && other <= place && may_follow(other, place, seen));
     });
   }
 
@@ -119,12 +122,11 @@ class Order {
     return first;
   }
 
-  // A name may also stand in a text: what needs more than declarations goes on waiting.
+  // Where a function is called, all is there that it reads: what seems to be missing, as it has the
+  // name of a value from further below, is something of its own.
   void take_functions_for(std::size_t i) {
     for (const std::size_t other : named_[i]) {
-      std::set<std::size_t> seen{other};
-      const auto may = [this](std::size_t need) { return only_declares(need); };
-      if (is_function(other) && may_follow(other, seen, may)) {
+      if (is_function(other)) {
         static_cast<void>(take_with_needs(other));
       }
     }
@@ -134,8 +136,7 @@ class Order {
   void take_ready(std::size_t place) {
     for (const std::size_t i : std::exchange(waiting_, {})) {
       std::set<std::size_t> seen{i};
-      const auto may = [&](std::size_t need) { return is_function(need) && need <= place; };
-      if (may_follow(i, seen, may)) {
+      if (may_follow(i, place, seen)) {
         static_cast<void>(take_with_needs(i));
       } else if (!is_taken_[i]) {
         waiting_.push_back(i);
@@ -152,20 +153,6 @@ class Order {
 };
 
 }  // namespace
-
-std::set<std::string, std::less<>> words_of(std::string_view text) {
-  std::set<std::string, std::less<>> words;
-  std::string word;
-  for (const char letter : std::string(text) + " ") {
-    const auto byte = static_cast<unsigned char>(letter);
-    if (std::isalnum(byte) != 0 || letter == '_' || byte >= 0x80) {
-      word += letter;
-    } else if (!word.empty()) {
-      words.insert(std::exchange(word, std::string()));
-    }
-  }
-  return words;
-}
 
 std::vector<Together> in_order(const ast::File& tree, const SourceMap& sources) {
   return Order(Script::inputs_of(tree), sources).run();

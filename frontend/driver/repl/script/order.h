@@ -3,17 +3,11 @@
 
 #pragma once
 
-#include <set>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "frontend/driver/repl/script/script.h"
 
 namespace mtf {
-
-// What is written in a text, besides punctuation.
-[[nodiscard]] std::set<std::string, std::less<>> words_of(std::string_view text);
 
 // What a session takes at once: functions that need each other, the dims of a statement; else one
 // statement.

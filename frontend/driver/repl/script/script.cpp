@@ -8,7 +8,7 @@
 #include <cctype>
 #include <map>
 
-#include "frontend/driver/repl/script/order.h"
+#include "frontend/driver/repl/script/words.h"
 #include "frontend/elaborate/names/resolve.h"
 #include "frontend/parse/parse.h"
 #include "ir/support/match.h"
