@@ -74,6 +74,7 @@ std::optional<ValueId> Builder::call(const OpDef& op, std::span<const ValueId> o
 // What the definition is made of nobody wrote; its result is what was called.
 std::optional<ValueId> Builder::expand(const OpCall& call, std::span<const ValueId> operands) {
   const auto first = static_cast<std::int32_t>(program_.values.size());
+  const auto known = static_cast<std::ptrdiff_t>(through_.size());
   ++expanding_;
   const std::optional<ValueId> result =
       casts_around(call) ? call_widened(call, operands) : call.op->expand(*this, call, operands);
@@ -81,6 +82,16 @@ std::optional<ValueId> Builder::expand(const OpCall& call, std::span<const Value
   if (result && result->index >= first) {
     program_.at(*result).internal = internal_ || backward_ || expanding_ > 0;
     program_.at(*result).written = call.op;
+  }
+  if (const auto own = through_.begin() + known; own != through_.end()) {
+    if (result && result->index >= first) {
+      whole_calls_.push_back({.result = *result,
+                              .op = call.op,
+                              .operands = {operands.begin(), operands.end()},
+                              .args = call.args,
+                              .through = {own, through_.end()}});
+    }
+    through_.erase(own, through_.end());
   }
   return result;
 }
@@ -115,6 +126,8 @@ void Builder::add(OwnGradient own) {
 void Builder::forget_since(ValueId first) {
   program_.values.erase(program_.values.begin() + first.index, program_.values.end());
   std::erase_if(own_results_, [&](const auto& one) { return one.first >= first.index; });
+  std::erase_if(opaque_, [&](std::int32_t one) { return one >= first.index; });
+  std::erase_if(whole_calls_, [&](const WholeCall& one) { return one.result >= first; });
 }
 
 const OwnGradient* Builder::own_gradient_of(ValueId result) const {
@@ -162,6 +175,12 @@ ValueId Builder::cast(ValueId x, DType dtype) {
 
 ValueId Builder::ordered(ValueId x, const Shape& to) {
   return type_of(x).shape == to ? x : emit(Algebra::kTranspose, {x}, to_shape(to));
+}
+
+ValueId Builder::opaque(ValueId x) {
+  const ValueId same = emit(Algebra::kTranspose, {x}, to_shape(type_of(x).shape));
+  opaque_.insert(same.index);
+  return same;
 }
 
 ValueId Builder::scalar(double value, DType dtype) {

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "ir/program.h"
@@ -19,6 +20,17 @@ struct OwnGradient {
   std::vector<ValueId> by;       // what they depend on
   // Given the gradients of the results, those of `by`, with their types; invalid after an error.
   std::function<std::vector<ValueId>(std::span<const ValueId>)> rule;
+};
+
+// A call whose definition did not take its operands as they are, but what some values before it
+// were made of: of a sum of x times a one_hot, elements of x. So nothing flows to those values from
+// what it gives, unless gradients follow the call instead.
+struct WholeCall {
+  ValueId result;
+  const OpDef* op = nullptr;
+  std::vector<ValueId> operands;
+  OpArgs args;
+  std::vector<ValueId> through;  // those values
 };
 
 class Builder {
@@ -70,6 +82,17 @@ class Builder {
   void forget_since(ValueId first);
   // The one that the value is a result of; null if there is none.
   [[nodiscard]] const OwnGradient* own_gradient_of(ValueId result) const;
+  void forget_own_gradient_of(ValueId result) { own_results_.erase(result.index); }
+
+  // Of a definition: it takes what the value was made of in its place.
+  void look_through(ValueId id) { through_.push_back(id); }
+  // Whether none may: gradients end here.
+  [[nodiscard]] bool is_opaque(ValueId id) const {
+    return opaque_.contains(id.index) || own_gradient_of(id) != nullptr;
+  }
+  // The same elements, in a value that is opaque.
+  ValueId opaque(ValueId x);
+  [[nodiscard]] const std::vector<WholeCall>& whole_calls() const { return whole_calls_; }
 
   ValueId input(InputKind kind, std::string name, TensorType type);
 
@@ -111,6 +134,9 @@ class Builder {
   Recomputation recompute_;
   std::int32_t blocks_ = 0;
   std::vector<ValueId> copies_;  // per value, as long as gradients are built
+  std::vector<WholeCall> whole_calls_;
+  std::vector<ValueId> through_;  // of the definitions that are being built
+  std::unordered_set<std::int32_t> opaque_;
   std::vector<OwnGradient> own_gradients_;
   std::unordered_map<std::int32_t, std::size_t> own_results_;  // places there, by value
 };

@@ -54,29 +54,37 @@ std::optional<double> known_number(const Program& program, ValueId id) {
 }
 
 // Common powers by what takes a tenth of the time: of products, at most two, each rounded, for
-// which narrow elements are too coarse. The same where the exponent is known, whatever the layout.
+// which narrow elements are too coarse. Invalid: another power.
+ValueId common_power(Builder& b, ValueId x, double exponent, DType dtype) {
+  if (exponent == 2) {
+    return b.emit("square", {x});
+  }
+  if (exponent == 3 && !is_narrow(dtype)) {
+    return b.emit("mul", {b.emit("square", {x}), x});
+  }
+  if (exponent == 4 && !is_narrow(dtype)) {
+    return b.emit("square", {b.emit("square", {x})});
+  }
+  if (exponent == 0.5 && is_float(dtype)) {
+    return b.emit("sqrt", {x});
+  }
+  if (exponent == -1 && is_float(dtype)) {
+    return b.emit("div", {b.scalar(1, dtype), x});
+  }
+  return {};
+}
+
+// The same where the exponent is known, whatever the layout.
 std::optional<ValueId> pow_expand(Builder& b, const OpCall& call, std::span<const ValueId> x) {
   const std::optional<double> exponent = known_number(b.program(), x[1]);
-  const DType dtype = call.result.dtype;
   if (!exponent || !(call.operands[0] == call.result)) {
     return ValueId();
   }
-  if (*exponent == 2) {
-    return b.emit("square", {x[0]});
+  const ValueId power = common_power(b, x[0], *exponent, call.result.dtype);
+  if (power.valid()) {
+    b.look_through(x[1]);
   }
-  if (*exponent == 3 && !is_narrow(dtype)) {
-    return b.emit("mul", {b.emit("square", {x[0]}), x[0]});
-  }
-  if (*exponent == 4 && !is_narrow(dtype)) {
-    return b.emit("square", {b.emit("square", {x[0]})});
-  }
-  if (*exponent == 0.5 && is_float(dtype)) {
-    return b.emit("sqrt", {x[0]});
-  }
-  if (*exponent == -1 && is_float(dtype)) {
-    return b.emit("div", {b.scalar(1, dtype), x[0]});
-  }
-  return ValueId();
+  return power;
 }
 
 // da = b a^(b-1), taken as 0 where b is 0; db = a^b log a, taken as 0 where a is not positive.

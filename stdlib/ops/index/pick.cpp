@@ -18,6 +18,7 @@ namespace {
 struct Product {
   std::vector<ValueId> factors;
   bool negative = false;
+  std::vector<ValueId> through;  // the products and negatives that were taken apart
 };
 
 struct PickedBy {
@@ -35,7 +36,7 @@ bool is(const Value& value, Algebra algebra) {
 
 // Looks through what only orders or repeats the elements, or gives them another dtype.
 std::optional<PickedBy> as_one_hot(Builder& b, ValueId x) {
-  while (true) {
+  while (!b.is_opaque(x)) {
     const Value& value = b.program().at(x);
     if (value.op == &ops::kOneHot) {
       return PickedBy{.labels = value.operands[0], .dim = dim_arg(value.args, "dim")};
@@ -45,6 +46,16 @@ std::optional<PickedBy> as_one_hot(Builder& b, ValueId x) {
       return std::nullopt;
     }
     x = value.operands[0];
+  }
+  return std::nullopt;
+}
+
+// requires: it is one
+void look_through_one_hot(Builder& b, ValueId x) {
+  b.look_through(x);
+  while (b.program().at(x).op != &ops::kOneHot) {
+    x = b.program().at(x).operands[0];
+    b.look_through(x);
   }
 }
 
@@ -66,7 +77,7 @@ bool holds_pick(Builder& b, ValueId x, const Shape& to, int depth = kDepth) {
   const Value& value = b.program().at(x);
   const bool passes = is(value, Algebra::kProduct) || is(value, Primitive::kNegate) ||
                       is(value, Primitive::kAdd) || is(value, Primitive::kSubtract);
-  return passes && std::ranges::any_of(value.operands, [&](ValueId operand) {
+  return passes && !b.is_opaque(x) && std::ranges::any_of(value.operands, [&](ValueId operand) {
            return holds_pick(b, operand, to, depth - 1);
          });
 }
@@ -80,6 +91,7 @@ void take_apart(Builder& b, ValueId x, const Shape& to, Product& product) {
     return;
   }
   product.negative = product.negative != negates;
+  product.through.push_back(x);
   const std::vector<ValueId> operands = value.operands;
   for (const ValueId operand : operands) {
     take_apart(b, operand, to, product);
@@ -146,7 +158,8 @@ Shape all_dims(Builder& b, std::span<const ValueId> factors) {
 // product with the other addend.
 std::optional<ValueId> smoothed(Builder& b, std::vector<ValueId> factors, std::size_t sum,
                                 std::size_t hot, const Shape& to) {
-  const Value value = b.program().at(factors[sum]);
+  const ValueId whole = factors[sum];
+  const Value value = b.program().at(whole);
   const Shape all = all_dims(b, factors);
   factors[sum] = value.operands[1 - hot];
   if (all_dims(b, factors).rank() != all.rank()) {
@@ -158,6 +171,7 @@ std::optional<ValueId> smoothed(Builder& b, std::vector<ValueId> factors, std::s
   if (!pick) {
     return std::nullopt;
   }
+  b.look_through(whole);
   const ValueId rest = b.emit("einsum", others, to_shape(to));
   return b.emit(is(value, Primitive::kAdd) ? Primitive::kAdd : Primitive::kSubtract,
                 hot == 0 ? std::vector{*pick, rest} : std::vector{rest, *pick});
@@ -168,6 +182,9 @@ std::optional<ValueId> picked_by(Builder& b, const std::vector<ValueId>& factors
                                  const Shape& to) {
   if (picks(b, factors[by], to)) {
     std::optional<std::vector<ValueId>> rest = without(b, factors, by, *as_one_hot(b, factors[by]));
+    if (rest) {
+      look_through_one_hot(b, factors[by]);
+    }
     return rest ? std::optional(b.emit("einsum", *std::move(rest), to_shape(to))) : std::nullopt;
   }
   const Value value = b.program().at(factors[by]);
@@ -189,6 +206,9 @@ std::optional<ValueId> picked(Builder& b, std::span<const ValueId> factors, cons
   for (std::size_t i = 0; i < product.factors.size() && !result; ++i) {
     result = picked_by(b, product.factors, i, to);
   }
+  if (result) {
+    std::ranges::for_each(product.through, [&b](ValueId id) { b.look_through(id); });
+  }
   return result && product.negative ? b.emit(Primitive::kNegate, {*result}) : result;
 }
 
@@ -202,6 +222,8 @@ std::optional<ValueId> picked_wide(Builder& b, std::span<const ValueId> factors,
     const auto rest =
         found && !to.has(found->dim.name) ? without(b, product.factors, i, *found) : std::nullopt;
     if (rest) {
+      look_through_one_hot(b, product.factors[i]);
+      std::ranges::for_each(product.through, [&b](ValueId id) { b.look_through(id); });
       return b.emit("einsum", {b.widened(rest->front())}, to_shape(to));
     }
   }

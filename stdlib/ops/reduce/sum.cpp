@@ -20,6 +20,7 @@ ValueId of_narrow(Builder& b, const OpCall& call, ValueId operand) {
   }
   OpArgs args = call.args;
   args.set("dtype", call.result.dtype);
+  b.look_through(operand);
   return b.emit("sum", {source}, std::move(args));
 }
 

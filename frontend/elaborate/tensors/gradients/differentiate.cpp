@@ -5,9 +5,9 @@
 #include "frontend/elaborate/call.h"
 #include "frontend/elaborate/host/builtin.h"
 #include "frontend/elaborate/statement.h"
+#include "frontend/elaborate/tensors/gradients/whole_calls.h"
 #include "frontend/elaborate/tensors/units.h"
 #include "ir/loops/carried.h"
-#include "ir/rewrite/autodiff.h"
 
 namespace mtf::host {
 namespace {
@@ -78,7 +78,7 @@ std::vector<ValueId> gradients_by(Units& units, Limits& limits, ValueId loss,
     return {};
   }
   const std::size_t failures = units.report.failures();
-  const std::vector<ValueId> all = gradients(builder, loss, flat);
+  const std::vector<ValueId> all = gradients_by_whole_calls(builder, loss, flat);
   units.take_diags();
   if (units.report.failures() > failures) {  // in what a function says of its own gradient
     return {};
