@@ -28,6 +28,13 @@ void bind(const Declaration& declaration, Value value) {
       name.text, {.value = std::move(value), .kind = NameKind::kVariable, .span = name.span});
 }
 
+// What a rule keeps is placed below the param, where no other name of the call comes into its path.
+std::string_view way_out(const Declaration& declaration) {
+  return declaration.c.variables.root->is_placed ? "to keep both, name one within the rule: "
+                                                   "`fn second(p, g) { f(p, g) as \"second\" }`"
+                                                 : "give each its own name: `f(…) as \"name_{i}\"`";
+}
+
 void declared_twice(const Declaration& declaration, SourceSpan first) {
   const bool same_place = first == declaration.call;
   std::vector<Note> notes{{.span = first, .text = "first declared under this call"}};
@@ -35,8 +42,8 @@ void declared_twice(const Declaration& declaration, SourceSpan first) {
       DiagKind::kDuplicateParameter,
       declaration.call.file.valid() ? declaration.call : declaration.variable.name.span,
       "`" + declaration.path + "` is declared " +
-          (same_place ? "twice by this call, which runs more than once" : "by two calls") +
-          "; give each its own name: `f(…) as \"name_{i}\"`",
+          (same_place ? "twice by this call, which runs more than once" : "by two calls") + "; " +
+          std::string(way_out(declaration)),
       same_place ? std::vector<Note>() : std::move(notes));
 }
 
