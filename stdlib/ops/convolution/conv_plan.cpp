@@ -306,14 +306,20 @@ class ConvPlanner {
     return part;
   }
 
-  // Places of a large image are a product of their own for each index of the batch.
-  void sort_dims(std::vector<GemmDim>& dims, const std::vector<char>& in_a, Gemm& product) const {
+  // Of one image, in a part.
+  [[nodiscard]] std::int64_t count_places(const std::vector<GemmDim>& dims) const {
     std::int64_t places = 1;
     for (const ConvAxis& run : axes_) {
       for (const std::size_t l : run.loops) {
         places *= dims[l].extent;
       }
     }
+    return places;
+  }
+
+  // Places of a large image are a product of their own for each index of the batch.
+  void sort_dims(std::vector<GemmDim>& dims, const std::vector<char>& in_a, Gemm& product) const {
+    const std::int64_t places = count_places(dims);
     for (std::size_t l = 0; l < dims.size(); ++l) {
       const bool a = loops_[l].in_a || in_a[l] != 0;
       const bool b = loops_[l].in_b;
