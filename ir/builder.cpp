@@ -162,7 +162,8 @@ ValueId Builder::cast(ValueId x, DType dtype) {
   if (value.type.dtype == dtype) {
     return x;
   }
-  if (value.op != nullptr && value.op->primitive == Primitive::kCast) {
+  // A cast with a name stays, as gradients by it may be asked for.
+  if (value.op != nullptr && value.op->primitive == Primitive::kCast && value.name.empty()) {
     const DType before = type_of(value.operands.front()).dtype;
     if (before == dtype && wide_of(before) == value.type.dtype) {
       return value.operands.front();

@@ -119,6 +119,18 @@ bool moves_nothing(const Program& to, const Value& value) {
          to.at(value.operands.front()).type == value.type;
 }
 
+// Of a cast to fewer digits, what had no more before it was widened; invalid: something else.
+ValueId before_widening(const Program& program, const Value& value) {
+  if (!is(value, Primitive::kCast) || !is(program.at(value.operands.front()), Primitive::kCast)) {
+    return {};
+  }
+  const Value& wide = program.at(value.operands.front());
+  const ValueId before = wide.operands.front();
+  const bool is_same = program.at(before).type == value.type && is_narrow(value.type.dtype) &&
+                       wide_of(value.type.dtype) == wide.type.dtype;
+  return is_same ? before : ValueId();
+}
+
 bool may_merge(const Value& value) {
   const ArgValue* seed = value.args.find("seed");
   const bool seeded = seed != nullptr && !std::holds_alternative<std::monostate>(*seed);
@@ -261,6 +273,9 @@ void merge_equal(Program& program) {
     }
     if (moves_nothing(program, value)) {
       return value.operands.front();
+    }
+    if (const ValueId before = before_widening(program, value); before.valid()) {
+      return before;
     }
     return known.find(value, compaction.fresh());
   };
