@@ -63,6 +63,8 @@ class Repl {
   // NOLINTEND(modernize-use-nodiscard)
   // The session as it was before the last statement; false if there was none, or it fails now.
   bool undo();
+  // So many times in a row.
+  [[nodiscard]] std::size_t undoable() const { return before_.size(); }
   // Files that the last statement has written, which are there whatever is undone.
   [[nodiscard]] std::vector<std::string> files_of_last() const;
   // Statements that a command stands for.

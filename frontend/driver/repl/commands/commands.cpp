@@ -85,6 +85,13 @@ bool undo(Repl& repl, const std::string& rest) {
   if (count < 1 || count > kMostUndone) {
     return repl.refuse(DiagKind::kBadArgument, "`:undo` takes back one statement, or `:undo 3`");
   }
+  if (const std::size_t there = repl.undoable(); there > 0 && count > there) {
+    const std::string number = std::to_string(there);
+    return repl.refuse(DiagKind::kBadArgument,
+                       there == 1 ? "one statement is left to take back: `:undo`"
+                                  : number + " statements are left to take back: `:undo " + number +
+                                        "` takes back all of them");
+  }
   for (std::size_t i = 0; i < count; ++i) {
     const std::vector<Statement> before = repl.script().inputs();
     const std::vector<std::string> files = repl.files_of_last();
