@@ -59,15 +59,27 @@ std::string made_text(const SpmdProgram& program, const ValueNames& names, StepR
          (shown == message.end ? "" : " and " + std::to_string(message.end - shown) + " more");
 }
 
-std::string value_text(const SpmdProgram& program, ValueId id) {
-  const Value& value = program.source.at(id);
-  if (value.op == nullptr) {
-    for (const Input& input : program.source.inputs) {
-      if (input.value == id) {
-        return input.is_variable() ? "variable " + input.name : "argument";
-      }
+// Of what is there before the first step; empty: a step makes it.
+std::string given_text(const SpmdProgram& program, ValueId id) {
+  for (const Input& input : program.source.inputs) {
+    if (input.value == id) {
+      return input.is_variable() ? "variable " + input.name : "argument";
     }
   }
+  for (const WorkingCopy& copy : program.copies) {
+    if (program.at(copy.value).origin == id) {
+      return "working copy of " + program.source.inputs[copy.input].name +
+             ", cast where that is updated, and kept for the next run";
+    }
+  }
+  return "";
+}
+
+std::string value_text(const SpmdProgram& program, ValueId id) {
+  if (std::string given = given_text(program, id); !given.empty()) {
+    return given;
+  }
+  const Value& value = program.source.at(id);
   const std::string op(value.op == nullptr        ? ""
                        : value.op->symbol.empty() ? value.op->name
                                                   : value.op->symbol);

@@ -78,6 +78,11 @@ void FiniteWatch::begin(const PreparedProgram& prepared) {
       seen(rank, input) = Seen::kUnknown;
     }
   }
+  for (const WorkingCopy& copy : program.copies) {
+    for (std::size_t rank = 0; rank < hosts_.size(); ++rank) {
+      seen(rank, copy.value) = Seen::kUnknown;
+    }
+  }
 }
 
 // Looks at those of which nothing is known; none of them has been written over.
