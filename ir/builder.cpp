@@ -157,17 +157,25 @@ ValueId Builder::emit(const OpDef& op, std::vector<ValueId> operands, OpArgs arg
   return *value;
 }
 
+ValueId widened_from(const Program& program, ValueId x, DType dtype) {
+  const Value& wide = program.at(x);
+  if (wide.op == nullptr || wide.op->primitive != Primitive::kCast) {
+    return {};
+  }
+  const ValueId before = wide.operands.front();
+  const bool is_exact = program.at(before).type.dtype == dtype && wide_of(dtype) == wide.type.dtype;
+  return is_exact ? before : ValueId();
+}
+
 ValueId Builder::cast(ValueId x, DType dtype) {
   const Value& value = program_.at(x);
   if (value.type.dtype == dtype) {
     return x;
   }
   // A cast with a name stays, as gradients by it may be asked for.
-  if (value.op != nullptr && value.op->primitive == Primitive::kCast && value.name.empty()) {
-    const DType before = type_of(value.operands.front()).dtype;
-    if (before == dtype && wide_of(before) == value.type.dtype) {
-      return value.operands.front();
-    }
+  const ValueId before = value.name.empty() ? widened_from(program_, x, dtype) : ValueId();
+  if (before.valid()) {
+    return before;
   }
   OpArgs args;
   args.set("dtype", dtype);

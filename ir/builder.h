@@ -33,6 +33,10 @@ struct WholeCall {
   std::vector<ValueId> through;  // those values
 };
 
+// What `x` was widened from, if that is of the dtype: a cast back gives its very elements. Invalid:
+// nothing is.
+[[nodiscard]] ValueId widened_from(const Program& program, ValueId x, DType dtype);
+
 class Builder {
  public:
   // `ops` is the table that operations are looked up in by name; both outlive the builder.

@@ -44,7 +44,7 @@ void find_places(SpmdProgram& program, bool rough) {
     return schedule(program, rough);
   }
   schedule(program);
-  if (!casts_variables(program)) {
+  if (!casts_updated(program)) {
     return;
   }
   SpmdProgram with = program;

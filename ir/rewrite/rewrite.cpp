@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "ir/builder.h"
 #include "ir/loops/loop.h"
 #include "ir/rewrite/share.h"
 #include "ir/rewrite/sums/contract.h"
@@ -117,18 +118,6 @@ void drop_dead(Program& program) {
 bool moves_nothing(const Program& to, const Value& value) {
   return value.op->algebra != Algebra::kNone && value.operands.size() == 1 &&
          to.at(value.operands.front()).type == value.type;
-}
-
-// Of a cast to fewer digits, what had no more before it was widened; invalid: something else.
-ValueId before_widening(const Program& program, const Value& value) {
-  if (!is(value, Primitive::kCast) || !is(program.at(value.operands.front()), Primitive::kCast)) {
-    return {};
-  }
-  const Value& wide = program.at(value.operands.front());
-  const ValueId before = wide.operands.front();
-  const bool is_same = program.at(before).type == value.type && is_narrow(value.type.dtype) &&
-                       wide_of(value.type.dtype) == wide.type.dtype;
-  return is_same ? before : ValueId();
 }
 
 bool may_merge(const Value& value) {
@@ -274,10 +263,10 @@ void merge_equal(Program& program) {
     if (moves_nothing(program, value)) {
       return value.operands.front();
     }
-    if (const ValueId before = before_widening(program, value); before.valid()) {
-      return before;
-    }
-    return known.find(value, compaction.fresh());
+    const ValueId before = is(value, Primitive::kCast)
+                               ? widened_from(program, value.operands.front(), value.type.dtype)
+                               : ValueId();
+    return before.valid() ? before : known.find(value, compaction.fresh());
   };
   for (std::size_t i = 0, count = program.values.size(); i < count; ++i) {
     Value& value = compaction.next();

@@ -6,6 +6,8 @@
 #include <array>
 #include <cassert>
 
+#include "ir/support/text/lists.h"
+
 namespace mtf {
 
 bool is_of_layout(DiagKind kind) {
@@ -280,12 +282,11 @@ std::string did_you_mean(std::string_view name, std::span<const std::string> can
   if (best.empty()) {
     return std::string(otherwise);
   }
-  std::string text = "; did you mean ";
-  const std::size_t told = std::min(best.size(), kMostMeant);
-  for (std::size_t i = 0; i < told; ++i) {
-    text += (i == 0 ? "" : i + 1 == told ? " or " : ", ") + in_backticks(best[i]);
+  std::vector<std::string> meant;
+  for (std::size_t i = 0; i < std::min(best.size(), kMostMeant); ++i) {
+    meant.push_back(in_backticks(best[i]));
   }
-  return text + "?";
+  return "; did you mean " + alternatives(meant) + "?";
 }
 
 }  // namespace mtf

@@ -172,11 +172,12 @@ class Keeper {
 
 }  // namespace
 
-bool casts_variables(const SpmdProgram& program) {
+bool casts_updated(const SpmdProgram& program) {
   return std::ranges::any_of(program.steps, [&program](const Step& step) {
     return rounds(program, step) &&
-           std::ranges::find(program.inputs, step.calls.front().operands.front()) !=
-               program.inputs.end();
+           std::ranges::any_of(program.updates, [&](const SpmdUpdate& update) {
+             return program.inputs[update.input] == step.calls.front().operands.front();
+           });
   });
 }
 

@@ -11,8 +11,9 @@
 
 namespace mtf {
 
-// Whether a step casts a variable to a narrow dtype.
-[[nodiscard]] bool casts_variables(const SpmdProgram& program);
+// Whether a step casts a variable that the program updates to a narrow dtype: without, no copy is
+// kept.
+[[nodiscard]] bool casts_updated(const SpmdProgram& program);
 
 // Takes the casts of variables that the program updates out of its steps, where the new value is an
 // element-wise chain's. Whether there was one. Not in a program with loops.

@@ -140,12 +140,15 @@ class ExecuteDevice final : public HoldingDevice {
     SpmdProgram program;
     std::string what;                   // as errors call it
     std::int64_t beside_variables = 0;  // bytes that a rank needs at the peak
-    std::int64_t copies = 0;            // of these, what stays from the first run on
+    std::int64_t copies = 0;            // of these, working copies
     std::optional<Executable> executable;
     std::int64_t runs = 0;
     std::size_t timed = 0;             // in the timeline, if there is one
     bool reads_files = false;          // has been seen to, and so was looked into:
     std::unique_ptr<ReadAhead> ahead;  // null: nothing of it can be read ahead
+
+    // Bytes that a rank holds between runs, from the first one on.
+    [[nodiscard]] std::int64_t held() const { return runs > 0 ? copies : 0; }
   };
   struct Held final : DeviceTensor {
     Held(RankTensor held, std::int64_t& in_handles);
@@ -180,10 +183,10 @@ class ExecuteDevice final : public HoldingDevice {
                                     const HeldLayouts& held, DiagSink& diags,
                                     std::span<const TensorHandle> arguments = {});
   std::unique_ptr<Compiled> prepared(SpmdProgram program, RunKind kind, const std::string& name);
-  // Beside what else is held. `copies`: bytes that the program holds already. Collective.
+  // Beside what else is held. `own`: bytes that the program holds already. Collective.
   bool fits_memory(const SpmdProgram& program, std::string_view what,
                    std::span<const RankTensor* const> inputs, DiagSink& diags,
-                   std::int64_t copies = 0);
+                   std::int64_t own = 0);
   // Before each run. Collective only where more is held than when it was asked last.
   bool still_fits_memory(const Compiled& compiled, std::span<const RankTensor* const> inputs,
                          DiagSink& diags);

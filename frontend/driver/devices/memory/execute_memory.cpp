@@ -80,7 +80,7 @@ std::int64_t ExecuteDevice::held_bytes() const {
     held += bytes_on_a_rank(tensor);
   }
   for (const auto& [unit, compiled] : compiled_) {
-    held += compiled != nullptr && compiled->runs > 0 ? compiled->copies : 0;
+    held += compiled == nullptr ? 0 : compiled->held();
   }
   return held;
 }
@@ -103,9 +103,9 @@ std::optional<Diag> ExecuteDevice::shortage(const SpmdProgram& program, MemoryNe
 
 bool ExecuteDevice::fits_memory(const SpmdProgram& program, std::string_view what,
                                 std::span<const RankTensor* const> inputs, DiagSink& diags,
-                                std::int64_t copies) {
+                                std::int64_t own) {
   MemoryNeed need{
-      .what = what, .held = held_bytes() - copies, .in_files = bytes_in_files(program, inputs)};
+      .what = what, .held = held_bytes() - own, .in_files = bytes_in_files(program, inputs)};
   for (const RankTensor* used : std::set<const RankTensor*>(inputs.begin(), inputs.end())) {
     need.held -= bytes_on_a_rank(*used);
   }
@@ -135,12 +135,11 @@ bool ExecuteDevice::still_fits_memory(const Compiled& compiled,
     return true;
   }
   const SpmdProgram& program = compiled.program;
-  const std::int64_t copies = compiled.runs > 0 ? compiled.copies : 0;
-  if (!fits_memory(program, compiled.what, inputs, diags, copies)) {
+  if (!fits_memory(program, compiled.what, inputs, diags, compiled.held())) {
     return false;
   }
   const std::int64_t held =
-      held_bytes() - copies + compiled.beside_variables - program.totals.peak_bytes;
+      held_bytes() - compiled.held() + compiled.beside_variables - program.totals.peak_bytes;
   for (const std::int64_t growth : {needed / kGrowth + kLeastGrowth, std::int64_t{0}}) {
     const MemoryNeed need{.what = compiled.what, .held = held + growth};
     if (!communicator_->any(shortage(program, need).has_value())) {
