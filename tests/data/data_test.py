@@ -337,9 +337,14 @@ print len(encode_pairs(text, pairs))
 def from_checkpoint(folder):
     """A model on byte pairs writes without the text that it learned from."""
     write(folder, "corpus", "".join(f"The {i % 7} birds see {i % 5} fish.\n" for i in range(900)))
-    sizes = ["--pairs", 30, "--width", 16, "--inner", 32, "--layers", 1, "--head_count", 2, "--head_size", 8,
+    sizes = ["--pairs", 20, "--width", 16, "--inner", 32, "--layers", 1, "--head_count", 2, "--head_size", 8,
              "--samples", 1, "--sampled", 24, "--steps", 4, "--every", 100, "--save_every", 4]
     trained = run(folder, "run", EXAMPLE, "--", "--text", "corpus", *sizes)
+    for layout in ("data_parallel", "both", "model_parallel"):  # a vocabulary of 279, which divides by neither
+        few = run(folder, "run", EXAMPLE, "--layout", layout, "--", "--text", "corpus", "--file", "few.safetensors",
+                  "--pairs", 1000, *sizes[2:])
+        if few.splitlines()[0] != "--pairs 1000: only 23 come twice in the text" or "The " not in few:
+            fail("fewer pairs than asked for", layout, few)
     (folder / "corpus").unlink()
     written = run(folder, "run", EXAMPLE, "--", "--resume", "true", *sizes)
     if written != trained or "The " not in written:

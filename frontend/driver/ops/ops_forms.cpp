@@ -179,6 +179,9 @@ print grad(sum(3 * clipped(x)), x)
      R"(append("learn_pairs_example.txt", "the then there")
 print learn_pairs("learn_pairs_example.txt", 2)
 )"},
+    {"count_pairs", "count_pairs(pairs)",
+     "how many pairs a vocabulary has: fewer than were asked for where no more come twice",
+     "dim vocab = 256 + count_pairs(byte_pairs(\"the then there\", 1000))\nprint vocab\n"},
     {"encode_pairs", "encode_pairs(text, pairs)", "a text as a list of tokens of such a vocabulary",
      "print encode_pairs(\"the\", byte_pairs(\"the then there\", 2))\n"},
     {"decode_pairs", "decode_pairs(tokens, pairs)", "the text of a list of tokens",

@@ -156,6 +156,10 @@ constexpr std::array kFunctions{
     HostFn{.name = "learn_pairs",
            .summary = "the same, learned from a file, as long as it likes",
            .call = learn_pairs_call},
+    HostFn{
+        .name = "count_pairs",
+        .summary = "how many pairs such a vocabulary has, which may be fewer than were asked for",
+        .call = count_pairs_call},
     HostFn{.name = "encode_pairs",
            .summary = "a text as a list of tokens of such a vocabulary",
            .call = encode_pairs_call},

@@ -63,12 +63,14 @@ void join_gradients(Context& c, const Tensor& whole, std::vector<ValueId> parts,
                                    SourceSpan span);
 [[nodiscard]] Value saved_note_call(Context& c, const HostFn& self, const ast::Call& call,
                                     SourceSpan span);
-// byte_pairs(text, count), learn_pairs(path, count), encode_pairs(text, pairs) and
-// decode_pairs(tokens, pairs), in byte_pairs.cpp.
+// byte_pairs(text, count), learn_pairs(path, count), count_pairs(pairs), encode_pairs(text, pairs)
+// and decode_pairs(tokens, pairs), in byte_pairs.cpp.
 [[nodiscard]] Value learn_pairs_call(Context& c, const HostFn& self, const ast::Call& call,
                                      SourceSpan span);
 [[nodiscard]] Value byte_pairs_call(Context& c, const HostFn& self, const ast::Call& call,
                                     SourceSpan span);
+[[nodiscard]] Value count_pairs_call(Context& c, const HostFn& self, const ast::Call& call,
+                                     SourceSpan span);
 [[nodiscard]] Value encode_pairs_call(Context& c, const HostFn& self, const ast::Call& call,
                                       SourceSpan span);
 [[nodiscard]] Value decode_pairs_call(Context& c, const HostFn& self, const ast::Call& call,

@@ -1,4 +1,5 @@
-// byte_pairs, learn_pairs, encode_pairs and decode_pairs: vocabularies, and texts as their tokens.
+// byte_pairs, learn_pairs, count_pairs, encode_pairs and decode_pairs: vocabularies, and texts as
+// their tokens.
 
 #include "ir/support/files/byte_pairs.h"
 
@@ -141,6 +142,15 @@ Value byte_pairs_call(Context& c, const HostFn& self, const ast::Call& call, Sou
   return given ? make(text_of_pairs(learn_pairs(given->text, given->count))) : unknown();
 }
 
+Value count_pairs_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
+  const auto given = evaluated_arguments(c, self, {{.name = "pairs"}}, call, span);
+  if (!given) {
+    return unknown();
+  }
+  const std::optional<std::vector<TokenPair>> pairs = pairs_in(c.report, self, given->front());
+  return pairs ? make(static_cast<std::int64_t>(pairs->size())) : unknown();
+}
+
 Value encode_pairs_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
   const auto given = pair_arguments(c, self, call, {{.name = "text"}, {.name = "pairs"}}, span);
   if (!given) {
@@ -178,10 +188,13 @@ Value decode_pairs_call(Context& c, const HostFn& self, const ast::Call& call, S
   std::string text;
   for (const Value& item : *list->items) {
     const std::optional<std::int64_t> token = as_int(item);
-    if (!token || *token < 0 || *token >= static_cast<std::int64_t>(bytes.size())) {
+    const auto count = static_cast<std::int64_t>(bytes.size());
+    if (!token || *token < 0 || *token >= count) {
+      const bool is_behind = token && *token >= count;
       c.report.error(DiagKind::kBadArgument, given->first.span,
                      mtf::host::to_string(item) + " is no token: they go from 0 to " +
-                         std::to_string(bytes.size() - 1));
+                         std::to_string(count - 1) +
+                         (is_behind ? "; `256 + count_pairs(pairs)` is how many there are" : ""));
       return unknown();
     }
     text += bytes[static_cast<std::size_t>(*token)];
