@@ -43,7 +43,25 @@ void Reporter::warning(DiagKind kind, SourceSpan span, std::string text, std::ve
 }
 
 void Reporter::leave_out(DiagKind kind, SourceSpan span) {
-  seen_.insert({kind, span.file.index, span.begin, span.end, 0, ""});
+  tell_of({kind, span.file.index, span.begin, span.end, 0, ""});
+}
+
+void Reporter::forget_since(std::size_t told) {
+  failures_ = 0;
+  declared_twice_.clear();
+  missing_.clear();
+  too_deep_.clear();
+  for (; told_.size() > told; told_.pop_back()) {
+    seen_.erase(told_.back());
+  }
+}
+
+bool Reporter::tell_of(Place place) {
+  const auto [at, is_new] = seen_.insert(std::move(place));
+  if (is_new) {
+    told_.push_back(at);
+  }
+  return is_new;
 }
 
 void Reporter::forward(const DiagSink& from, bool with_calls) {
@@ -78,7 +96,7 @@ void Reporter::add(Diag diag) {
   const bool has_rule = is_of_layout(kind) && !diag.notes.empty();
   const std::uint32_t rule = has_rule ? diag.notes.front().span.begin : 0;
   const bool is_new =
-      seen_.insert({kind, diag.span.file.index, diag.span.begin, diag.span.end, rule, text}).second;
+      tell_of({kind, diag.span.file.index, diag.span.begin, diag.span.end, rule, text});
   if (is_new) {
     sink_.add(std::move(diag));
   }

@@ -54,13 +54,10 @@ class Reporter {
   void fail() { ++failures_; }
   // Errors so far, whether or not they were new to the sink.
   [[nodiscard]] std::size_t failures() const { return failures_; }
-  // Of statements that were taken back.
-  void forget_failures() {
-    failures_ = 0;
-    declared_twice_.clear();
-    missing_.clear();
-    too_deep_.clear();
-  }
+  // How many places something was said of.
+  [[nodiscard]] std::size_t told() const { return told_.size(); }
+  // Statements were taken back, before which there were so many: what is wrong there is said again.
+  void forget_since(std::size_t told);
   // Whether a function is one of those that an error already tells to call each other without end;
   // if not, it and all that is being called now are from here on.
   [[nodiscard]] bool was_too_deep(const std::string& function);
@@ -73,16 +70,20 @@ class Reporter {
   bool is_too_deep = false;
 
  private:
+  // By kind, place and rule of a layout; by their text where they have no place.
+  using Place =
+      std::tuple<DiagKind, std::int32_t, std::uint32_t, std::uint32_t, std::uint32_t, std::string>;
+
+  // False: it has been.
+  bool tell_of(Place place);
   void add(Diag diag);
   void add_calls(Diag& diag) const;
   [[nodiscard]] SourceSpan argument_meant(SourceSpan call, const std::string& text) const;
 
   DiagSink& sink_;
-  // By kind, place and rule of a layout; by their text where they have no place.
-  std::set<
-      std::tuple<DiagKind, std::int32_t, std::uint32_t, std::uint32_t, std::uint32_t, std::string>>
-      seen_;
-  std::set<std::int32_t> library_;  // files
+  std::set<Place> seen_;
+  std::vector<std::set<Place>::const_iterator> told_;  // in order
+  std::set<std::int32_t> library_;                     // files
   std::set<std::string, std::less<>> declared_twice_;
   std::set<std::string, std::less<>> missing_;
   std::set<std::string> too_deep_;

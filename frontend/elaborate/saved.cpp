@@ -14,6 +14,7 @@ struct host::Saved {
   std::map<std::string, Binding, std::less<>> names;
   Layouts layouts;
   decltype(Variables::by_path) variables;
+  decltype(Variables::called) called;
   decltype(Modules::by_key) modules;
   std::map<const ast::Fn*, std::size_t> built;  // how many of each function
   Settings settings;
@@ -21,6 +22,7 @@ struct host::Saved {
   std::map<std::string, DType> written;
   std::set<std::string> dim_names;
   Limits limits;
+  std::size_t told = 0;  // places that something was said of
 };
 
 const host::Context& Session::context() const {
@@ -47,6 +49,7 @@ std::shared_ptr<const host::Saved> Session::save() const {
   saved->names = state_->scope->names();
   saved->layouts = c.layouts;
   saved->variables = c.variables.by_path;
+  saved->called = c.variables.called;
   saved->modules = c.modules.by_key;
   for (const auto& [fn, functions] : c.units.built) {
     saved->built.emplace(fn, functions.size());
@@ -56,6 +59,7 @@ std::shared_ptr<const host::Saved> Session::save() const {
   saved->written = c.execution.written;
   saved->dim_names = c.names.dims;
   saved->limits = c.limits;
+  saved->told = c.report.told();
   return saved;
 }
 
@@ -77,10 +81,11 @@ void Session::restore(const host::Saved& saved) {
   host::Context& c = state_->context;
   c.units.recordings.clear();  // of what was thrown out of
   c.modules.loading.clear();
-  c.report.forget_failures();
+  c.report.forget_since(saved.told);
   state_->scope->restore(saved.names);
   c.layouts = saved.layouts;  // in its place, where `chosen` points to
   c.variables.by_path = saved.variables;
+  c.variables.called = saved.called;
   c.modules.by_key = saved.modules;
   for (auto& [fn, functions] : c.units.built) {
     const auto known = saved.built.find(fn);
