@@ -224,7 +224,15 @@ namespace {
 const BuiltFunction* check_entry(Context& c, const ast::Fn& fn) {
   const Restore ended(c.limits.ended,
                       false);  // a long loop at top level leaves it unseen, not unbuilt
-  const BuiltFunction* function = build_function(c, fn);
+  const BuiltFunction* function = nullptr;
+  {
+    const Restore uncalled(c.units.uncalled, c.layouts.asked.in_session ? &fn : nullptr);
+    function = build_function(c, fn);
+  }
+  if (c.units.put_off.contains(&fn)) {
+    c.units.built.at(&fn).pop_back();  // without what it names; a call builds it whole
+    return nullptr;
+  }
   if (function == nullptr || !function->runs || c.execution.is_dry() ||
       is_put_off(c.layouts)) {  // what is found will fit it
     return nullptr;
@@ -267,7 +275,7 @@ struct EntriesBuilt {
 EntriesBuilt check_each(Context& c, std::span<const ast::Fn* const> entries) {
   EntriesBuilt built;
   for (const ast::Fn* fn : entries) {
-    if (is_built(c.units, *fn)) {
+    if (is_built(c.units, *fn) || c.units.put_off.contains(fn)) {
       continue;
     }
     const BuiltFunction* function = check_entry(c, *fn);

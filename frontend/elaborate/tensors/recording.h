@@ -161,6 +161,10 @@ class Units {
   // The first call of this function is looked at, and what it made, if it ran as it would alone.
   const ast::Fn* looked_for = nullptr;
   std::optional<RanInside> inside;
+  // The entry that is looked at before anyone has called it, in a session; and those that name
+  // variables which are not there: later statements may make them before they call it.
+  const ast::Fn* uncalled = nullptr;
+  std::set<const ast::Fn*> put_off;
   std::uint64_t statements = 0;         // that were run, and calls of functions
   std::size_t most_statements = 4'096;  // that are kept, if the device can forget any
 

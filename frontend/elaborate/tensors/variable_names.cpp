@@ -56,6 +56,15 @@ void note_failure(Context& c) {
   note_query(c.units, {.ask = ask, .found = ask(c.variables)});
 }
 
+// Whether later statements of a session can still make what is missing, before they call what names
+// it. What is wrong is told then.
+bool is_put_off(Units& units) {
+  if (units.uncalled != nullptr) {
+    units.put_off.insert(units.uncalled);
+  }
+  return units.uncalled != nullptr;
+}
+
 // ---- what is missing ------------------------------------------------------------------------
 
 // Paths, and `*/` before each part that they end in; of a glob of what begins alike, `/*` behind
@@ -87,6 +96,9 @@ std::string suggest_glob(const std::string& glob, std::span<const std::string> k
 }
 
 void report_no_param(Context& c, const std::string& glob, SourceSpan span) {
+  if (is_put_off(c.units)) {
+    return;
+  }
   const bool is_state = std::ranges::any_of(c.variables.by_path, [&](const auto& entry) {
     return VariableRules{.glob = glob, .rules = {}, .span = {}}.names(entry.first);
   });
@@ -121,6 +133,9 @@ void report_none_by_now(Context& c, const ast::Fn& fn, SourceSpan span) {
   const bool was_called = c.variables.called.contains(&fn);
   if ((was_called && c.report.failures() > 0) || c.report.misses_names()) {
     return;  // a call has failed, or what it was to be given, which has been said
+  }
+  if (!was_called && is_put_off(c.units)) {
+    return;
   }
   const std::string& name = fn.name.text;
   c.report.error(DiagKind::kUnknownName, span,
@@ -161,6 +176,9 @@ void report_no_variable(Context& c, const Operand& base, const ast::Fn& fn, cons
   }
   if (known.empty()) {
     report_none_by_now(c, fn, base.span);
+    return;
+  }
+  if (is_put_off(c.units)) {
     return;
   }
   const std::string& model = fn.name.text;
