@@ -9,6 +9,7 @@
 
 #include "ir/kernel.h"
 #include "lowering/loops/loops.h"
+#include "lowering/price/conversions.h"
 #include "lowering/reshard/reshard.h"
 
 namespace mtf {
@@ -61,7 +62,8 @@ double way_seconds(const LocalCall& call, const Hardware& hardware) {
 // … of what is no product.
 double element_seconds(const LocalCall& call, const Hardware& hardware) {
   const double of_way = way_seconds(call, hardware);
-  return of_way > 0 ? of_way : hardware.seconds_of_element(call.op().name);
+  return (of_way > 0 ? of_way : hardware.seconds_of_element(call.op().name)) +
+         conversion_seconds(conversions_of(call.split->call), hardware);
 }
 
 bool is_product(const LocalCall& call) {

@@ -19,6 +19,7 @@
 #include "frontend/report/quantity.h"
 #include "ir/builder.h"
 #include "lowering/lower.h"
+#include "lowering/price/conversions.h"
 #include "runtime/execute/count.h"
 #include "runtime/execute/executor.h"
 
@@ -32,6 +33,7 @@ constexpr std::int64_t kLeastSide = 8;  // of the matrices of a product
 constexpr std::int64_t kMostSide = 2048;
 constexpr std::int64_t kLeastBytes = 1 << 14;  // of memory
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 28;
+constexpr std::array kNarrow = {DType::kBF16, DType::kF16, DType::kI8, DType::kI16};
 constexpr std::array kCollectives = {StepKind::kAllReduce, StepKind::kReduceScatter,
                                      StepKind::kAllGather, StepKind::kAllToAll, StepKind::kPermute};
 
@@ -104,6 +106,16 @@ class Measurer {
         figures_.push_back({way, [this, program, way] { take(way, program); }});
       }
     }
+    for (const DType dtype : kNarrow) {
+      list_cast(widening_of(dtype), dtype, wide_of(dtype));
+      list_cast(rounding_of(dtype), wide_of(dtype), dtype);
+    }
+  }
+
+  void list_cast(std::string_view name, DType from, DType to) {
+    figures_.push_back({std::string(name), [this, name, from, to] {
+                          take(std::string(name), cast_program(ops_, from, to));
+                        }});
   }
 
   void list_collectives() {

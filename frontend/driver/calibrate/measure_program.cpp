@@ -88,6 +88,16 @@ std::optional<Program> program_of(const OpDef& op, OpTable ops) {
   return std::nullopt;
 }
 
+Program cast_program(OpTable ops, DType from, DType to) {
+  Program program;
+  DiagSink diags;
+  Builder builder(program, ops, diags);
+  const Shape shape({{.name = "rows", .size = kRows}, {.name = "cols", .size = kCols}});
+  const ValueId x = builder.input(InputKind::kArgument, "x", {.dtype = from, .shape = shape});
+  program.outputs = {builder.cast(x, to)};
+  return program;
+}
+
 std::optional<Program> convolution_program(OpTable ops, DType dtype) {
   const std::vector<Dim> window = {{.name = "row", .size = 16}, {.name = "col", .size = 16}};
   const std::vector<Dim> taps = {{.name = "down", .size = 3}, {.name = "across", .size = 3}};

@@ -17,6 +17,9 @@ namespace mtf {
 // of f32 and of bf16 (IterationSpace::way).
 [[nodiscard]] std::optional<Program> convolution_program(OpTable ops, DType dtype);
 
+// A cast of so many, from or to a narrow dtype.
+[[nodiscard]] Program cast_program(OpTable ops, DType from, DType to);
+
 // Sums of products element by element, as a gradient of a vector has them.
 [[nodiscard]] Program dots_program(OpTable ops);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "lowering/price/conversions.h"
 #include "lowering/price/price.h"
 
 namespace mtf {
@@ -81,6 +82,15 @@ RoleCost::RoleCost(const Mesh& mesh, const RoleOperations& operations, const Har
   }
 }
 
+// A cast need not be there in a plan: it may be of what is kept from one run to the next.
+double RoleCost::converting(const RoleOperation& operation) const {
+  const bool is_sure = operation.is_element_wise && operation.flops == 0 &&
+                       operation.op->primitive != Primitive::kCast;
+  return is_sure || counts_ == Counts::kLikely
+             ? operation.volume * conversion_seconds(operation.conversions, hardware_)
+             : 0;
+}
+
 void RoleCost::add(const RoleOperation& operation, double count) {
   const bool has_way = hardware_.seconds_of_element(operation.way) > 0;
   const double of_element =
@@ -89,7 +99,8 @@ void RoleCost::add(const RoleOperation& operation, double count) {
   const bool is_measured =
       has_way || (of_element > 0 && (operation.is_element_wise || counts_ == Counts::kLikely));
   const double seconds =
-      is_measured ? operation.volume * of_element : operation.flops / hardware_.flops;
+      (is_measured ? operation.volume * of_element : operation.flops / hardware_.flops) +
+      converting(operation);
   if (!operation.is_product && seconds == 0 && counts_ == Counts::kUnavoidable) {
     return;
   }

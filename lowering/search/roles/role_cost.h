@@ -96,6 +96,7 @@ class RoleCost {
   };
 
   void add(const RoleOperation& operation, double count);
+  [[nodiscard]] double converting(const RoleOperation& operation) const;
   [[nodiscard]] std::int8_t place(const std::string& places, std::size_t tensor,
                                   std::size_t axis) const {
     const auto at = static_cast<std::int8_t>(places[tensor * mesh_.axes.size() + axis]);

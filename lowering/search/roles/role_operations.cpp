@@ -7,6 +7,7 @@
 
 #include "ir/loops/loop.h"
 #include "lowering/layout/rule_sources.h"
+#include "lowering/price/conversions.h"
 #include "lowering/search/roles/always_held.h"
 #include "lowering/search/roles/held_values.h"
 #include "lowering/search/roles/passage.h"
@@ -253,6 +254,7 @@ class RoleOperations::Reader {
                             .reduced = {},
                             .op = value.op,
                             .way = call.space->way,
+                            .conversions = conversions_of(call.call),
                             .flops = flops,
                             .is_product = is_product,
                             .is_element_wise = !is_product && value.op->tile != nullptr,

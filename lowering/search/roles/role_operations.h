@@ -43,9 +43,10 @@ struct RoleOperation {
   std::vector<char> reduced;         // per loop
   const OpDef* op = nullptr;
   std::string_view way = {};  // where the kernel has a way of its own (ir/op.h)
-  double volume = 1;          // of all loops
-  double flops = 0;           // of none of these, where arithmetic is what takes the time
-  bool is_product = false;    // of two
+  std::vector<std::string_view> conversions = {};  // at each point of the loops (conversions.h)
+  double volume = 1;                               // of all loops
+  double flops = 0;         // of none of these, where arithmetic is what takes the time
+  bool is_product = false;  // of two
   bool is_element_wise = false;
   bool has_single_loops = false;  // one for each dim of its tensors
   bool stays_partial = false;     // what it sums may be brought together elsewhere

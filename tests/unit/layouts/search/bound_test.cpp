@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <map>
 #include <random>
+#include <regex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -52,7 +53,11 @@ Hardware drawn_hardware(Random& random) {
   }
   if (once_in(3)) {
     hardware.memory = {{1e3, 2e10}, {1e6, 1e11}, {1e7, 3e10}};
-    hardware.elements = {{"tanh", 2e-9}, {"sum", 5e-10}, {"einsum", 4e-10}};
+    hardware.elements = {{"tanh", 2e-9},
+                         {"sum", 5e-10},
+                         {"einsum", 4e-10},
+                         {"cast.from_bf16", 9e-10},
+                         {"cast.to_bf16", 2e-9}};
   }
   if (once_in(4)) {
     hardware.collectives = {
@@ -162,35 +167,86 @@ void draw_group(const SearchSpace& space, Random& random, LayoutCandidate& candi
 const std::vector<std::vector<std::int64_t>> kMeshes = {{2, 2, 2}, {2, 4}, {3, 2}, {2},       {7},
                                                         {6},       {4, 3}, {5},    {3, 2, 2}, {16}};
 
+struct Compared {
+  std::uint64_t plans = 0;
+  double shares = 0;
+};
+
+// Of some layouts of the program, drawn.
+Compared compare(Problem& problem, const std::string& text, Random& random) {
+  Compared compared;
+  for (int k = 0; k < 30; ++k) {
+    LayoutCandidate candidate = drawn_layout(problem.space, random, 2);
+    candidate.infer = random() % 8 == 0;
+    if (random() % 6 == 0) {
+      draw_group(problem.space, random, candidate);
+    }
+    candidate.recompute = !problem.space.may_vary_recompute() || random() % 2 == 0;
+    const Priced& priced = problem.pricer.price(candidate);
+    if (priced.is_legal) {
+      INFO(text << " under " << to_string(problem.space.layout_of(candidate)) << ", candidate "
+                << k);
+      ++compared.plans;
+      compared.shares += check_bounds(problem, priced);
+    }
+  }
+  return compared;
+}
+
 TEST_CASE("no plan costs less than the bound by roles") {
   const std::uint64_t programs = number_from_environment("MTF_BOUND_PROGRAMS", 100);
   const std::uint64_t first = number_from_environment("MTF_BOUND_SEED", 1);
   std::uint64_t compared = 0;
   double shares = 0;
   for (std::uint64_t seed = first; seed < first + programs; ++seed) {
+    INFO("seed " << seed);
     Random random(seed);
     const std::string text = drawn_step(random);
     Problem problem(text, limits_on(kMeshes[random() % kMeshes.size()], random() % 3 == 0),
                     drawn_hardware(random));
-    for (int k = 0; k < 30; ++k) {
-      LayoutCandidate candidate = drawn_layout(problem.space, random, 2);
-      candidate.infer = random() % 8 == 0;
-      if (random() % 6 == 0) {
-        draw_group(problem.space, random, candidate);
-      }
-      candidate.recompute = !problem.space.may_vary_recompute() || random() % 2 == 0;
-      const Priced& priced = problem.pricer.price(candidate);
-      if (priced.is_legal) {
-        INFO(text << " under " << to_string(problem.space.layout_of(candidate)) << ", seed " << seed
-                  << ", candidate " << k);
-        ++compared;
-        shares += check_bounds(problem, priced);
-      }
-    }
+    const Compared one = compare(problem, text, random);
+    compared += one.plans;
+    shares += one.shares;
   }
   CHECK(compared > 10 * programs);
   CHECK(shares > 0.4 * static_cast<double>(compared));  // it says something
   WARN(compared << " plans compared");
+}
+
+// Every operation converts what it reads and makes, which takes longer than all else.
+TEST_CASE("no plan costs less than the bound by roles where f16 is widened and rounded") {
+  const std::uint64_t programs = number_from_environment("MTF_BOUND_PROGRAMS", 100);
+  const std::uint64_t first = number_from_environment("MTF_BOUND_SEED", 1);
+  std::uint64_t compared = 0;
+  for (std::uint64_t seed = first; seed < first + programs; ++seed) {
+    INFO("seed " << seed);
+    Random random(seed);
+    std::string text = std::regex_replace(drawn_step(random), std::regex("bf16|f32"), "f16");
+    text = std::regex_replace(text, std::regex("\\], stddev"), "], dtype = f16, stddev");
+    Hardware hardware = drawn_hardware(random);
+    hardware.elements.insert(hardware.elements.end(),
+                             {{"cast.from_f16", 2e-8}, {"cast.to_f16", 5e-8}});
+    Problem problem(text, limits_on(kMeshes[random() % kMeshes.size()]), hardware);
+    compared += compare(problem, text, random).plans;
+  }
+  CHECK(compared > 10 * programs);
+}
+
+TEST_CASE("what is converted by elements is in the bound") {
+  Hardware hardware = some_hardware();
+  hardware.elements = {{"cast.from_f16", 2e-8}, {"cast.to_f16", 5e-8}};
+  const std::string text =
+      "dim a = 64, b = 64\n"
+      "fn case(x: f16[a, b], y: f16[a, b]) { return tanh(x * y) }\n";
+  Problem problem(text, limits_on({2}), hardware);
+  const Priced& priced = problem.pricer.price(problem.space.unsplit(0));
+  REQUIRE(priced.is_legal);
+  const double value = value_of(priced, Objective::kTime);
+  constexpr double kConverting = 3 * 2e-8 + 2 * 5e-8;
+  CHECK(value > 64 * 64 * kConverting);
+  const Partial partial{.candidate = priced.candidate, .decided = 99};
+  CHECK(problem.bound(priced.candidate, Objective::kTime).least(partial).value > 0.49 * value);
+  static_cast<void>(check_bounds(problem, priced));
 }
 
 // Chains compute it again behind the product, from what need not be kept for them alone.

@@ -1,0 +1,30 @@
+// What narrow elements (ir/dtype.h) cost beside the work that is done with them: they are widened
+// before it, and its result is rounded.
+//
+// A profile says it of each dtype, as of operations (Hardware::elements): `cast.from_f16` is the
+// seconds in which one element is widened, `cast.to_f16` those in which one is rounded. f16 takes
+// most, more than a sum or product; of bf16 registers do both on the way.
+
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "ir/layout/hardware.h"
+#include "ir/op.h"
+
+namespace mtf {
+
+// "cast.from_f16". requires: narrow
+[[nodiscard]] std::string_view widening_of(DType dtype);
+[[nodiscard]] std::string_view rounding_of(DType dtype);  // "cast.to_f16"
+
+// The figures of what is converted at each point of the loops of the call, one for each tensor; of
+// products none: they convert each element once, for many points.
+[[nodiscard]] std::vector<std::string_view> conversions_of(const OpCall& call);
+
+// Of one point of the loops, as far as the profile says it.
+[[nodiscard]] double conversion_seconds(const std::vector<std::string_view>& conversions,
+                                        const Hardware& hardware);
+
+}  // namespace mtf
