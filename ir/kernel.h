@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -16,6 +17,7 @@
 
 #include "ir/op.h"
 #include "ir/support/cpu.h"
+#include "ir/support/interval.h"
 
 namespace mtf {
 
@@ -75,14 +77,21 @@ enum class CallPart : std::uint8_t {
             // sorted
 };
 
-// What may become of a result where it is made, instead of being written: out = onto + factor *
-// result, each operation rounded. All lie as the result does, and have its dtype.
-struct KernelUpdate {
-  void* out = nullptr;  // may be `onto`; overlaps no operand of the call
-  const void* onto = nullptr;
-  const void* scale = nullptr;  // one element; null: 1
-  bool subtracts = false;       // the factor is -scale
-  bool done = false;            // by the kernel; otherwise it has written its result
+// What may become of a result where it is made, instead of being written: each of its elements is
+// handed over once, by one of the threads of a rank, some neighbours at a time.
+struct KernelEpilogue {
+  // `values` has the first of these elements, in the order in which they would be written; what is
+  // there next time is the next ones.
+  std::function<void(int thread, Interval elements, const void* values)> take;
+  bool done = false;  // by the kernel; otherwise it has written its result
+};
+
+// How a result may be left that is 0 but for some runs of elements: they lie one behind the other
+// from the first place of the result on, and nothing else is written.
+struct KernelRuns {
+  std::int64_t length = 0;           // of each
+  std::vector<std::int64_t> begins;  // in the result, ascending
+  bool done = false;                 // by the kernel; otherwise it has written its result
 };
 
 struct KernelCall {
@@ -97,7 +106,8 @@ struct KernelCall {
   bool accumulate = false;  // out = out + result; only where OpDef::strided
   KernelHost& host;
   std::shared_ptr<KernelNotes> notes = nullptr;  // null: of a call that runs once
-  KernelUpdate* update = nullptr;                // only products look whether there is one
+  KernelEpilogue* epilogue = nullptr;            // only products look whether there is one
+  KernelRuns* runs = nullptr;                    // only sums of rows in a table do
 
   // Canonical blocks of a loop that lie on this rank.
   [[nodiscard]] std::int64_t blocks(std::size_t loop) const;

@@ -42,6 +42,7 @@ struct Executor::State {
       watch = std::make_unique<FiniteWatch>(communicator, hosts);
     }
     chains.watch = watch.get();
+    chains.timed = options.timed != nullptr;
   }
 
   Communicator& communicator;
@@ -60,6 +61,7 @@ struct Executor::State {
   std::vector<const void*> indices;  // rank by rank
   std::vector<Traffic> before;       // it began
   std::size_t step_number = 0;
+  std::int64_t elsewhere = 0;  // nanoseconds of the step in progress that are another one's
   std::span<const RankTensor* const> inputs;  // of the run in progress
   std::span<RankTensor> outputs;
   ReadAhead* ahead = nullptr;  // of it; null: nothing was read
@@ -103,18 +105,12 @@ struct Executor::State {
 
   template <typename F>
   void timed_as(StepTime what, std::optional<std::size_t> rank, F&& part) {
-    if (options.timed) {
-      take_time(rank, part, what);
-    } else {
-      part();
+    if (!options.timed) {
+      return part();
     }
-  }
-
-  template <typename F>
-  void take_time(std::optional<std::size_t> rank, F&& part, StepTime what) {
     const std::int64_t begin = nanoseconds_now();
     part();
-    what.time = {.begin = begin, .end = nanoseconds_now()};
+    what.time = {.begin = begin, .end = nanoseconds_now() - std::exchange(elsewhere, 0)};
     for (what.rank = rank.value_or(0); what.rank < (rank ? *rank + 1 : hosts.size()); ++what.rank) {
       options.timed(what);
     }
@@ -143,7 +139,7 @@ struct Executor::State {
       return timed(std::nullopt, [&] { ahead->give(step_number, prepared); });
     }
     for (std::size_t rank = 0; rank < step.ranks.size(); ++rank) {
-      timed(rank, [&] { step.run(prepared, rank, addresses); });
+      timed(rank, [&] { elsewhere = step.run(prepared, rank, addresses, chains); });
     }
     if (step.call->op().primitive == Primitive::kCheckFinite && options.watched) {
       tell_watched(*prepared.program, *step.call, step.ranks.front().operand(0), options.watched);
@@ -153,8 +149,10 @@ struct Executor::State {
 
   void chain(const PreparedProgram& prepared, ChainStep& step) {
     for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
-      if (!step.is_done(rank)) {
+      if (const std::optional<TimeSpan> time = step.done_before(rank); !time) {
         timed(rank, [&] { step.run(prepared, rank, chains); });
+      } else if (options.timed) {
+        options.timed({.step = step_number, .rank = rank, .time = *time});
       }
     }
   }

@@ -298,7 +298,8 @@ std::unique_ptr<PreparedProgram> prepare_program(const SpmdProgram& program,
   }
   join_loops(program, *prepared);
   prepare_async(*prepared, totals, context);
-  find_updates_in_place(*prepared, context);
+  find_epilogues(*prepared, context);
+  find_result_runs(*prepared, context);
   for (const std::int64_t rank : context.communicator.local_ranks()) {
     prepared->counted.push_back({.rank = rank,
                                  .totals = totals,
@@ -336,6 +337,16 @@ void resolve(PreparedProgram& prepared, std::span<const RankTensor* const> input
       }
     }
   }
+}
+
+bool PreparedProgram::shares_memory(std::size_t rank, std::span<const SpmdId> some,
+                                    SpmdId other) const {
+  const auto begin = [&](SpmdId id) { return static_cast<const std::byte*>(at(rank, id)); };
+  const auto end = [&](SpmdId id) { return begin(id) + program->at(id).local.bytes(); };
+  const std::less<> before;
+  return std::ranges::any_of(some, [&](SpmdId id) {
+    return before(begin(id), end(other)) && before(begin(other), end(id));
+  });
 }
 
 void update_variables(const PreparedProgram& prepared, std::span<RankTensor* const> updated) {

@@ -73,6 +73,9 @@ struct PreparedProgram {
   [[nodiscard]] void* at(std::size_t rank, SpmdId id) const {
     return data[rank][static_cast<std::size_t>(id.index)];
   }
+  // Whether some of these lie where the other does, in the run in progress.
+  [[nodiscard]] bool shares_memory(std::size_t rank, std::span<const SpmdId> some,
+                                   SpmdId other) const;
 };
 
 struct PrepareContext {

@@ -72,6 +72,16 @@ class TilePass {
   void run(std::span<const void* const> inputs, std::span<void* const> outputs,
            std::span<TileScratch> scratches, const TileLook& look) const;
 
+  [[nodiscard]] std::int64_t volume() const { return volume_; }
+  // Whether parts of it can be done that have some neighbours of an input: where this one lies as
+  // the result does, and each other one, too, or has one element for all.
+  [[nodiscard]] bool has_parts(std::size_t input) const {
+    return extents_.size() == 1 && inputs_[input].access == Access::kInPlace;
+  }
+  // These elements of the result alone. Addresses are those of whole tensors.
+  void run_part(std::span<const void* const> inputs, std::span<void* const> outputs,
+                Interval elements, TileScratch& scratch) const;
+
  private:
   enum class Access : std::uint8_t {
     kInPlace,     // lies in the order of the result

@@ -352,6 +352,12 @@ TilePass::Range TilePass::part_of(std::int64_t part, std::int64_t parts) const {
   return {.rows = from_to(0, rows), .columns = cut(columns, tile_columns_)};
 }
 
+void TilePass::run_part(std::span<const void* const> inputs, std::span<void* const> outputs,
+                        Interval elements, TileScratch& scratch) const {
+  start(inputs, outputs, scratch);
+  run_range(inputs, {.rows = from_to(0, 1), .columns = elements}, scratch, {});
+}
+
 void TilePass::run(std::span<const void* const> inputs, std::span<void* const> outputs,
                    std::span<TileScratch> scratches, const TileLook& look) const {
   if (volume_ == 0) {

@@ -13,10 +13,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
 #include "ir/dtype.h"
+#include "ir/support/interval.h"
 #include "runtime/kernels/cpu.h"
 
 namespace mtf {
@@ -66,6 +68,11 @@ void gemm(const Gemm& product, const double* a, const double* b, double* out, Cp
 // Of bf16, widened while it is packed.
 void gemm(const Gemm& product, const BFloat16* a, const BFloat16* b, float* out, Cpu cpu);
 
+// Takes what a product has made, on one of its threads: these elements of the result, of which
+// `values` has the first. The next ones come to the same place.
+template <typename T>
+using GemmEpilogue = std::function<void(int thread, Interval elements, const T* values)>;
+
 // The same for a product that is done again and again: what depends on its shape alone is worked
 // out once. For float, double, and float of stored BFloat16.
 template <typename T, typename S = T>
@@ -79,9 +86,10 @@ class PreparedGemm {
   PreparedGemm& operator=(PreparedGemm&&) = delete;
 
   void run(const S* a, const S* b, T* out) const;
-  // out = onto + factor * product; `onto` lies as `out` does, and may be it. False: nothing is
-  // done, as products of such a shape are better done otherwise.
-  bool run_onto(const S* a, const S* b, const T* onto, T factor, T* out) const;
+  // Each element of the result goes to the epilogue once, in bands of rows that stay in a near
+  // cache, and nowhere else. False: nothing is done, as the result of such a product does not lie
+  // row by row, or is better made otherwise.
+  bool run_to(const S* a, const S* b, const GemmEpilogue<T>& epilogue) const;
 
  private:
   struct State;

@@ -75,8 +75,9 @@ struct Pass {
   const GemmBlock<T, S>& block;
   const ChainPanel& panel;
   RowTiles row_tiles;
-  std::int64_t tiles = 0;  // of the block
-  Places<T> local;         // of tiles that leave nothing there
+  std::int64_t tiles = 0;           // of the block
+  Places<T> local;                  // of tiles that leave nothing there
+  std::int64_t first_row_tile = 0;  // of those that are packed together
 };
 
 // One operand's share of a panel, as a micro-kernel wants it.
@@ -89,10 +90,10 @@ struct Operand {
 };
 
 // Whether a micro-kernel may write this tile of `out` by itself.
-template <typename T, typename S>
-bool writes_directly(const GemmWork<T>& work, const GemmBlock<T, S>& block, const Tile& tile) {
+template <typename T>
+bool writes_directly(const GemmWork<T>& work, const Tile& tile) {
   const bool whole = tile.cols.extent == work.width() || tile.cols.extent == work.kernel.lanes;
-  return block.onto == nullptr && work.plan.out_row.even && whole &&
+  return !work.plan.accumulate && work.out_row->even && whole &&
          work.plan.out_col.run(tile.cols.begin) >= tile.cols.extent;
 }
 
@@ -133,7 +134,7 @@ template <typename T, typename S>
 void run_tile(const Pass<T, S>& pass, const Tile& tile, const Operand<T>& a, const Operand<T>& b) {
   const GemmWork<T>& work = pass.work;
   const bool last = pass.panel.last_part == work.chain.parts.size();
-  const bool direct = last && writes_directly(work, pass.block, tile);
+  const bool direct = last && writes_directly(work, tile);
   TileRun<T> run = {.parts = work.chain.parts.data() + pass.panel.first_part,
                     .count = static_cast<std::int64_t>(pass.panel.last_part) -
                              static_cast<std::int64_t>(pass.panel.first_part),
@@ -143,7 +144,7 @@ void run_tile(const Pass<T, S>& pass, const Tile& tile, const Operand<T>& a, con
                     .b = b.at,
                     .b_inner = b.inner,
                     .places = pass.local.data(),
-                    .result_stride = work.plan.out_row.step,
+                    .result_stride = work.out_row->step,
                     .prefetches = direct && work.far_result,
                     .fours = a.fours.data(),
                     .inner = work.a_gathered ? work.plan.a_inner.table.data() +
@@ -151,13 +152,13 @@ void run_tile(const Pass<T, S>& pass, const Tile& tile, const Operand<T>& a, con
                                              : nullptr};
   T* const result =
       pass.block.out +
-      (direct ? work.plan.out_row.at(tile.rows.begin) + work.plan.out_col.at(tile.cols.begin) : 0);
+      (direct ? work.out_row->at(tile.rows.begin) + work.plan.out_col.at(tile.cols.begin) : 0);
   if (direct && work.chain.carried_depth == 0) {
     run_kernels(pass, tile, run,
                 [&](std::int64_t row) { run.result = result + row * run.result_stride; });
     return;
   }
-  if (last && pass.block.onto != nullptr && work.far_result) {
+  if (last && work.plan.accumulate && work.far_result) {
     prefetch_tile(work, pass.block, tile);
   }
   const Places<T> places = places_of(work, pass.tiles, tile.index);
@@ -179,7 +180,8 @@ void run_tile(const Pass<T, S>& pass, const Tile& tile, const Operand<T>& a, con
 template <typename T, typename S>
 T* packed_rows(const Pass<T, S>& pass, std::int64_t i) {
   const GemmWork<T>& work = pass.work;
-  return work.packed_a + (work.one_group ? 0 : i) * pass.panel.length * work.kernel.rows;
+  return work.packed_a +
+         (work.one_group ? 0 : i - pass.first_row_tile) * pass.panel.length * work.kernel.rows;
 }
 
 // Packs a panel of the rows of some tiles.
@@ -273,11 +275,11 @@ Operand<T> col_operand(const Pass<T, S>& pass, Interval cols, std::int64_t j) {
       .at = work.packed_b + j * pass.panel.length * work.width(), .lane = 1, .inner = work.width()};
 }
 
-// `first`: of the group's column tiles in the block.
+// The part of a group in some row tiles. `first`: of the group's column tiles in the block.
 template <typename T, typename S>
-void run_group(const Pass<T, S>& pass, Interval group, std::int64_t first) {
+void run_group(const Pass<T, S>& pass, Interval tiles, Interval group, std::int64_t first) {
   const GemmWork<T>& work = pass.work;
-  for (std::int64_t i = 0; i < pass.row_tiles.count(); ++i) {
+  for (std::int64_t i = tiles.begin; i < tiles.end(); ++i) {
     const Interval rows = pass.row_tiles[i];
     if (!work.reads_rows() && work.one_group) {
       pack_rows(pass, {.begin = i, .extent = 1});
@@ -286,8 +288,56 @@ void run_group(const Pass<T, S>& pass, Interval group, std::int64_t first) {
     for (std::int64_t j = 0; j * work.width() < group.extent; ++j) {
       const Interval cols = tile_cols(work, group, group.begin + j * work.width());
       const std::int64_t index = (first + j) * pass.row_tiles.count() + i;
-      run_tile(pass, {.rows = rows, .cols = cols, .index = index}, a, col_operand(pass, cols, j));
+      const std::int64_t packed = work.epilogue == nullptr ? j : first + j;
+      run_tile(pass, {.rows = rows, .cols = cols, .index = index}, a,
+               col_operand(pass, cols, packed));
     }
+  }
+}
+
+// A group of columns in all row tiles of a band after the other, so that columns stay near for as
+// long; then the band is handed over.
+template <typename T, typename S>
+void run_band(const Pass<T, S>& pass, Interval tiles, Interval rows) {
+  const GemmWork<T>& work = pass.work;
+  if (!work.reads_rows()) {
+    pack_rows(pass, tiles);
+  }
+  const Interval cols = pass.block.cols;
+  const std::int64_t width = work.group * work.width();
+  for (std::int64_t j = 0; j < cols.extent; j += width) {
+    const Interval group = from_to(cols.begin + j, std::min(cols.begin + j + width, cols.end()));
+    run_group(pass, tiles, group, j / work.width());
+  }
+  const std::int64_t row = work.plan.cols();
+  if (cols.extent == row) {
+    const Interval elements = {.begin = rows.begin * row, .extent = rows.extent * row};
+    return (*work.epilogue)(work.thread, elements, work.band);
+  }
+  for (std::int64_t i = 0; i < rows.extent; ++i) {
+    const Interval elements = {.begin = (rows.begin + i) * row + cols.begin, .extent = cols.extent};
+    (*work.epilogue)(work.thread, elements, work.band + i * cols.extent);
+  }
+}
+
+// Columns are packed once, for all bands.
+template <typename T, typename S>
+void run_bands(const GemmWork<T>& work, const GemmBlock<T, S>& block, const RowTiles& row_tiles,
+               std::int64_t tiles) {
+  GemmBlock<T, S> band = block;
+  Pass<T, S> pass = {.work = work,
+                     .block = band,
+                     .panel = work.chain.panels.front(),
+                     .row_tiles = row_tiles,
+                     .tiles = tiles,
+                     .local = places_of(work, 0, 0)};
+  pack_cols(pass, block.cols);
+  for (std::int64_t i = 0; i < row_tiles.count(); i += work.band_tiles) {
+    const Interval together = from_to(i, std::min(i + work.band_tiles, row_tiles.count()));
+    const Interval rows = from_to(row_tiles[i].begin, row_tiles[together.end() - 1].end());
+    pass.first_row_tile = i;
+    band.out = work.band - work.out_row->at(rows.begin) - block.cols.begin;
+    run_band(pass, together, rows);
   }
 }
 
@@ -297,6 +347,9 @@ void run(const GemmWork<T>& work, const GemmBlock<T, S>& block) {
                                         .line = work.line,
                                         .packed = !work.a_in_place && work.line == 0});
   const std::int64_t tiles = row_tiles.count() * ceil_div(block.cols.extent, work.width());
+  if (work.epilogue != nullptr) {
+    return run_bands(work, block, row_tiles, tiles);
+  }
   // Columns that one row of tiles uses once need to stay in the nearest cache only.
   const std::int64_t together = row_tiles.count() > 1 ? work.group : 1;
   for (const ChainPanel& panel : work.chain.panels) {
@@ -313,7 +366,7 @@ void run(const GemmWork<T>& work, const GemmBlock<T, S>& block) {
     for (std::int64_t j = block.cols.begin; j < block.cols.end(); j += together * work.width()) {
       const Interval group = from_to(j, std::min(j + together * work.width(), block.cols.end()));
       pack_cols(pass, group);
-      run_group(pass, group, first);
+      run_group(pass, {.begin = 0, .extent = row_tiles.count()}, group, first);
       first += together;
     }
   }

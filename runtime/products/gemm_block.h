@@ -23,6 +23,7 @@ namespace mtf {
 template <typename T>
 struct GemmWork {
   const GemmPlan& plan;
+  const Offsets* out_row;   // in the result, or in a band of it
   const Chain& chain;       // as blocks go through it
   const Chain& thin_chain;  // as operands are stored
   const GemmKernel<T>& kernel;
@@ -37,6 +38,11 @@ struct GemmWork {
   T* packed_b = nullptr;    // one panel of the columns of a group
   T* carried = nullptr;     // partial tiles of a block, from one panel to the next
   T* local = nullptr;       // partial tiles inside a panel
+  // Where the result goes to an epilogue, each row of a block once, in bands:
+  const GemmEpilogue<T>* epilogue = nullptr;
+  int thread = 0;
+  T* band = nullptr;            // of so many row tiles
+  std::int64_t band_tiles = 0;  // of rows
 
   [[nodiscard]] bool reads_rows() const { return a_in_place || a_gathered; }
   // Rows that are never divided between threads or blocks.
@@ -53,8 +59,6 @@ struct GemmBlock {
   const S* a = nullptr;
   const S* b = nullptr;
   T* out = nullptr;
-  const T* onto = nullptr;  // lies as `out`: is what the product, times a factor, is added to
-  T factor = 1;
 };
 
 void run_block(const GemmWork<float>& work, const GemmBlock<float>& block);

@@ -8,9 +8,9 @@
 
 #include "ir/support/interval.h"
 #include "runtime/products/gemm_block.h"
-#include "runtime/products/gemm_pairs.h"
 #include "runtime/products/gemm_scratch.h"
-#include "runtime/products/gemm_thin.h"
+#include "runtime/products/thin/gemm_pairs.h"
+#include "runtime/products/thin/gemm_thin.h"
 
 namespace mtf {
 
@@ -27,8 +27,6 @@ struct Tensors {
   const S* a = nullptr;
   const S* b = nullptr;
   T* out = nullptr;
-  const T* onto = nullptr;  // null: nothing, or `out`, as the plan says
-  T factor = 1;
 };
 
 template <typename T, typename S>

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
 
 #include "ir/support/interval.h"
 #include "runtime/products/gemm_block.h"
@@ -18,15 +19,13 @@ struct Tile {
 };
 
 template <typename T, typename Col>
-void add_row(const T* from, std::int64_t cols, const T* onto, T factor, T* row, bool adjacent,
-             const Col& col) {
+void add_row(const T* from, std::int64_t cols, T* row, bool adjacent, const Col& col) {
   if (adjacent) {
-    std::transform(from, from + cols, onto + col(0), row + col(0),
-                   [factor](T product, T old) { return old + factor * product; });
+    std::transform(from, from + cols, row + col(0), row + col(0), std::plus<>());
     return;
   }
   for (std::int64_t j = 0; j < cols; ++j) {
-    row[col(j)] = onto[col(j)] + factor * from[j];
+    row[col(j)] += from[j];
   }
 }
 
@@ -59,7 +58,7 @@ void scatter_tile(const GemmPlan& plan, const Tile& tile, const T* values, std::
   }
 }
 
-// Copies a tile out, or adds it to what is there or elsewhere, element by element.
+// Copies a tile out, or adds it to what is there, element by element.
 template <typename T, typename S>
 void write_tile(const GemmWork<T>& work, const GemmBlock<T, S>& block, const Tile& tile,
                 const T* values) {
@@ -68,33 +67,28 @@ void write_tile(const GemmWork<T>& work, const GemmBlock<T, S>& block, const Til
   };
   const std::int64_t cols = tile.cols.extent;
   const bool adjacent = work.plan.out_col.run(tile.cols.begin) >= cols;
-  if (!adjacent && block.onto == nullptr) {
+  if (!adjacent && !work.plan.accumulate) {
     return scatter_tile(work.plan, tile, values, work.width(), block.out);
   }
   for (std::int64_t i = 0; i < tile.rows.extent; ++i) {
-    const std::int64_t first = work.plan.out_row.at(tile.rows.begin + i);
-    T* row = block.out + first;
+    T* row = block.out + work.out_row->at(tile.rows.begin + i);
     const T* from = values + i * work.width();
-    if (block.onto != nullptr) {
-      add_row(from, cols, block.onto + first, block.factor, row, adjacent, col);
+    if (work.plan.accumulate) {
+      add_row(from, cols, row, adjacent, col);
     } else {
       std::copy_n(from, cols, row + col(0));
     }
   }
 }
 
-// Asks for what a tile is to be added to, and for its place, which come while the tile is in work.
+// Asks for what a tile is to be added to, which comes while the tile is in work.
 template <typename T, typename S>
 void prefetch_tile(const GemmWork<T>& work, const GemmBlock<T, S>& block, const Tile& tile) {
   constexpr std::int64_t kInLine = 64 / sizeof(T);
   for (std::int64_t i = 0; i < tile.rows.extent; ++i) {
-    const std::int64_t row = work.plan.out_row.at(tile.rows.begin + i);
+    const std::int64_t row = work.out_row->at(tile.rows.begin + i);
     for (std::int64_t j = 0; j < tile.cols.extent; j += kInLine) {
-      const std::int64_t at = row + work.plan.out_col.at(tile.cols.begin + j);
-      if (block.onto != block.out) {
-        __builtin_prefetch(block.onto + at);
-      }
-      __builtin_prefetch(block.out + at, 1);
+      __builtin_prefetch(block.out + row + work.plan.out_col.at(tile.cols.begin + j), 1);
     }
   }
 }

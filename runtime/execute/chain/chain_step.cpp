@@ -8,7 +8,9 @@
 #include "runtime/execute/chain/chain_sketch.h"
 #include "runtime/execute/executor_program.h"
 #include "runtime/execute/finite/finite_watch.h"
-#include "runtime/execute/kernel/update_in_place.h"
+#include "runtime/execute/kernel/epilogue.h"
+#include "runtime/execute/kernel/rank_kernel.h"
+#include "runtime/execute/kernel/result_runs.h"
 #include "runtime/kernels/thread_team.h"
 
 namespace mtf {
@@ -148,14 +150,81 @@ void ChainStep::join_parts(const OnRank& here, const PreparedProgram& prepared, 
   }
 }
 
-bool ChainStep::is_done(std::size_t rank) const {
-  return left_to_ != nullptr && left_to_->is_done(rank);
+std::optional<TimeSpan> ChainStep::done_before(std::size_t rank) const {
+  const bool is_done = left_to_ != nullptr && left_to_->done[rank] != 0;
+  return is_done ? std::optional(left_to_->time[rank]) : std::nullopt;
+}
+
+bool ChainStep::has_parts(SpmdId of, const std::vector<RankKernel>& makers) const {
+  for (std::size_t rank = 0; rank < makers.size(); ++rank) {
+    const OnRank& here = on(rank);
+    if (!here.extents.empty() || here.whole.bands.size() != 1 || !here.whole.columns.empty()) {
+      return false;
+    }
+    const Pass& pass = here.whole.bands.front();
+    const auto input = std::ranges::find(pass.inputs, of, &Place::value);
+    if (!pass.tiles || input == pass.inputs.end() ||
+        std::ranges::count(pass.inputs, of, &Place::value) != 1 ||
+        !pass.tiles->has_parts(static_cast<std::size_t>(input - pass.inputs.begin())) ||
+        pass.tiles->volume() != makers[rank].elements()) {
+      return false;
+    }
+  }
+  return true;
+}
+
+const ResultRuns* ChainStep::runs_of(std::size_t rank, SpmdId id) const {
+  const auto found = std::ranges::find_if(
+      runs_, [&](const auto& runs) { return runs->of == id && runs->ranks[rank].done; });
+  return found == runs_.end() ? nullptr : found->get();
+}
+
+void ChainStep::run_part(const PreparedProgram& prepared, std::size_t rank, const Part& part,
+                         ChainScratch& scratch, std::size_t thread) const {
+  const Pass& pass = on(rank).whole.bands.front();
+  BandScratch& mine = scratch.bands[thread];
+  mine.outs.clear();
+  for (const Place& place : pass.outputs) {
+    mine.outs.push_back(prepared.at(rank, place.value));
+  }
+  for (Interval rest = part.elements; !rest.empty();) {
+    std::int64_t end = rest.end();
+    mine.ins.clear();
+    for (const Place& place : pass.inputs) {
+      const auto width =
+          static_cast<std::int64_t>(bytes_of(prepared.program->at(place.value).type.dtype));
+      const auto* first = static_cast<const std::byte*>(prepared.at(rank, place.value));
+      if (place.value == part.of) {
+        first = static_cast<const std::byte*>(part.values) - part.elements.begin * width;
+      } else if (const ResultRuns* runs = runs_of(rank, place.value)) {
+        const ResultRuns::Stretch stretch = runs->stretch(rank, first, width, rest);
+        first = stretch.first;
+        end = std::min(end, stretch.end);
+      }
+      mine.ins.push_back(first);
+    }
+    pass.tiles->run_part(mine.ins, mine.outs, from_to(rest.begin, end), scratch.tiles[thread]);
+    rest = from_to(end, rest.end());
+  }
+}
+
+void ChainStep::run_parts(const PreparedProgram& prepared, std::size_t rank,
+                          ChainScratch& scratch) const {
+  const std::int64_t elements = on(rank).whole.bands.front().tiles->volume();
+  const auto threads = static_cast<int>(scratch.tiles.size());
+  run_on_team(threads, [&](int thread) {
+    run_part(prepared, rank, {.elements = nth_part(elements, thread, threads)}, scratch,
+             static_cast<std::size_t>(thread));
+  });
 }
 
 void ChainStep::run(const PreparedProgram& prepared, std::size_t rank, ChainScratch& scratch) {
-  OnRank& here = ranks_[ranks_.size() == 1 ? 0 : rank];
+  const OnRank& here = on(rank);
   if (here.whole.bands.empty() && here.whole.columns.empty()) {
     return;
+  }
+  if (std::ranges::any_of(runs_, [rank](const auto& runs) { return runs->ranks[rank].done; })) {
+    return run_parts(prepared, rank, scratch);
   }
   if (scratch.watch != nullptr) {
     for (const Pass& pass : here.whole.bands) {

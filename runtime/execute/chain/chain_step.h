@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "ir/kernel.h"
+#include "ir/support/interval.h"
 #include "lowering/spmd.h"
+#include "runtime/execute/step_time.h"
 #include "runtime/kernels/reduce/reduce_kernel.h"
 #include "runtime/kernels/tile_engine.h"
 
@@ -19,7 +21,9 @@ namespace mtf {
 
 struct PrepareContext;  // runtime/execute/executor_program.h
 struct PreparedProgram;
-struct UpdateInPlace;
+struct Epilogue;
+struct ResultRuns;
+class RankKernel;
 class FiniteWatch;
 
 // What a thread works in.
@@ -35,6 +39,7 @@ struct ChainScratch {
   std::vector<TileScratch> tiles;  // one for each thread of a rank
   std::vector<BandScratch> bands;  // and so here
   FiniteWatch* watch = nullptr;    // null: nobody looks
+  bool timed = false;              // what is done in parts of a product
 
   void work_in(BufferPool& pool, int threads) {
     for (int thread = 0; thread < threads; ++thread) {
@@ -49,9 +54,25 @@ class ChainStep {
   ChainStep(const SpmdProgram& program, const Step& step, const PrepareContext& context);
 
   void run(const PreparedProgram& prepared, std::size_t rank, ChainScratch& scratch);
+  // Some neighbours, of which one operand is elsewhere than in its place.
+  struct Part {
+    Interval elements;
+    SpmdId of = {};
+    const void* values = nullptr;  // of the first
+  };
+
+  // Whether it can be done in parts on what these kernels make, one for each local rank: where it
+  // is one pass, in which element i of each tensor has to do with element i of any other.
+  [[nodiscard]] bool has_parts(SpmdId of, const std::vector<RankKernel>& makers) const;
+  void run_part(const PreparedProgram& prepared, std::size_t rank, const Part& part,
+                ChainScratch& scratch, std::size_t thread) const;
+
+  // What an operand may be left as; only where it can be done in parts.
+  void read_runs(std::shared_ptr<const ResultRuns> runs) { runs_.push_back(std::move(runs)); }
   // To a product before it, which may have done all that there is to do.
-  void leave_to(std::shared_ptr<const UpdateInPlace> update) { left_to_ = std::move(update); }
-  [[nodiscard]] bool is_done(std::size_t rank) const;
+  void leave_to(std::shared_ptr<const Epilogue> epilogue) { left_to_ = std::move(epilogue); }
+  // When it was done there, if it was.
+  [[nodiscard]] std::optional<TimeSpan> done_before(std::size_t rank) const;
 
  private:
   friend class ChainSketch;
@@ -138,7 +159,15 @@ class ChainStep {
                          ChainScratch& scratch);
 
   std::vector<OnRank> ranks_;
-  std::shared_ptr<const UpdateInPlace> left_to_;  // null: nothing is
+  [[nodiscard]] const OnRank& on(std::size_t rank) const {
+    return ranks_[ranks_.size() == 1 ? 0 : rank];
+  }
+
+  [[nodiscard]] const ResultRuns* runs_of(std::size_t rank, SpmdId id) const;
+  void run_parts(const PreparedProgram& prepared, std::size_t rank, ChainScratch& scratch) const;
+
+  std::shared_ptr<const Epilogue> left_to_;  // null: nothing is
+  std::vector<std::shared_ptr<const ResultRuns>> runs_;
 };
 
 }  // namespace mtf

@@ -1,44 +1,49 @@
 #include "runtime/execute/kernel/kernel_step.h"
 
 #include <algorithm>
-#include <functional>
 
 #include "runtime/execute/executor_program.h"
 
 namespace mtf {
-namespace {
 
-// Whether what one rank has of two values shares memory.
-bool overlap(const PreparedProgram& prepared, std::size_t rank, SpmdId a, SpmdId b) {
-  const auto begin = [&](SpmdId id) {
-    return static_cast<const std::byte*>(prepared.at(rank, id));
-  };
-  const auto end = [&](SpmdId id) { return begin(id) + prepared.program->at(id).local.bytes(); };
-  const std::less<> before;
-  return before(begin(a), end(b)) && before(begin(b), end(a));
-}
-
-}  // namespace
-
-void KernelStep::run(const PreparedProgram& prepared, std::size_t rank,
-                     std::vector<void*>& addresses) {
+std::int64_t KernelStep::run(const PreparedProgram& prepared, std::size_t rank,
+                             std::vector<void*>& addresses, ChainScratch& chains) {
   addresses.clear();
   for (const SpmdId id : call->operands) {
     addresses.push_back(prepared.at(rank, id));
   }
-  void* const out = call->result.valid() ? prepared.at(rank, call->result) : nullptr;
-  if (update == nullptr) {
-    return ranks[rank].run(addresses, out);
+  if (epilogue != nullptr) {
+    epilogue->done[rank] = 0;
+    if (!epilogue->is_too_early(prepared, rank)) {
+      return run_bands(prepared, rank, addresses, chains);
+    }
   }
-  // The plan may give the chain's result the place of what is read for the last time before it.
-  const bool is_taken = std::ranges::any_of(
-      update->meanwhile, [&](SpmdId id) { return overlap(prepared, rank, id, update->result); });
-  KernelUpdate asked{.out = prepared.at(rank, update->result),
-                     .onto = prepared.at(rank, update->onto),
-                     .scale = update->scale.valid() ? prepared.at(rank, update->scale) : nullptr,
-                     .subtracts = update->subtracts};
-  ranks[rank].run(addresses, out, is_taken ? nullptr : &asked);
-  update->done[rank] = asked.done ? 1 : 0;
+  KernelRuns* left = nullptr;
+  if (runs != nullptr) {
+    runs->ranks[rank].done = false;
+    left = prepared.shares_memory(rank, runs->made, runs->of) ? nullptr : &runs->ranks[rank];
+  }
+  ranks[rank].run(addresses, call->result.valid() ? prepared.at(rank, call->result) : nullptr,
+                  {.runs = left});
+  return 0;
+}
+
+std::int64_t KernelStep::run_bands(const PreparedProgram& prepared, std::size_t rank,
+                                   std::vector<void*>& addresses, ChainScratch& chains) {
+  const auto& chain = std::get<ChainStep>(prepared.steps[epilogue->chain].body);
+  std::vector<std::int64_t> taken(chains.tiles.size(), 0);  // by each thread
+  KernelEpilogue asked;
+  asked.take = [&](int thread, Interval elements, const void* values) {
+    const std::int64_t begin = chains.timed ? nanoseconds_now() : 0;
+    chain.run_part(prepared, rank, {.elements = elements, .of = call->result, .values = values},
+                   chains, static_cast<std::size_t>(thread));
+    taken[static_cast<std::size_t>(thread)] += chains.timed ? nanoseconds_now() - begin : 0;
+  };
+  ranks[rank].run(addresses, prepared.at(rank, call->result), {.epilogue = &asked});
+  epilogue->done[rank] = asked.done ? 1 : 0;
+  const std::int64_t end = chains.timed ? nanoseconds_now() : 0;
+  epilogue->time[rank] = {.begin = end - std::ranges::max(taken), .end = end};
+  return epilogue->time[rank].length();
 }
 
 }  // namespace mtf

@@ -9,19 +9,29 @@
 
 #include "lowering/spmd.h"
 #include "runtime/execute/files/file_output.h"
+#include "runtime/execute/kernel/epilogue.h"
 #include "runtime/execute/kernel/rank_kernel.h"
-#include "runtime/execute/kernel/update_in_place.h"
+#include "runtime/execute/kernel/result_runs.h"
 
 namespace mtf {
 
+struct ChainScratch;  // runtime/execute/chain/chain_step.h
+
 struct KernelStep {
   const LocalCall* call = nullptr;
-  std::vector<RankKernel> ranks;                    // one per local rank
-  std::optional<FileOutput> in_file = {};           // what may not need to be computed
-  std::shared_ptr<UpdateInPlace> update = nullptr;  // which the chain behind it leaves to it
+  std::vector<RankKernel> ranks;                 // one per local rank
+  std::optional<FileOutput> in_file = {};        // what may not need to be computed
+  std::shared_ptr<Epilogue> epilogue = nullptr;  // the chain behind it that it is handed to
+  std::shared_ptr<ResultRuns> runs = nullptr;    // what its only reader may be left
 
-  // `addresses`: of operands, to work in.
-  void run(const PreparedProgram& prepared, std::size_t rank, std::vector<void*>& addresses);
+  // Returns how many nanoseconds of it are the chain's, if they are to be told. `addresses`: of
+  // operands, to work in.
+  std::int64_t run(const PreparedProgram& prepared, std::size_t rank, std::vector<void*>& addresses,
+                   ChainScratch& chains);
+
+ private:
+  std::int64_t run_bands(const PreparedProgram& prepared, std::size_t rank,
+                         std::vector<void*>& addresses, ChainScratch& chains);
 };
 
 }  // namespace mtf

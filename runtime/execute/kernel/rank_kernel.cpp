@@ -191,7 +191,7 @@ RankKernel::RankKernel(CallSlices slices, const KernelCall& call, double work)
   }
 }
 
-void RankKernel::run(std::span<void* const> in, void* out, KernelUpdate* update) {
+void RankKernel::run(std::span<void* const> in, void* out, const Ends& ends) {
   const auto address = [](void* data, std::int64_t first) {
     return data == nullptr ? nullptr : static_cast<std::byte*>(data) + first;
   };
@@ -203,7 +203,8 @@ void RankKernel::run(std::span<void* const> in, void* out, KernelUpdate* update)
       part.slices.in[i].data = address(in[i], part.in[i]);
     }
     part.call->out.data = address(out, part.out);
-    part.call->update = parts_.size() == 1 ? update : nullptr;
+    part.call->epilogue = parts_.size() == 1 ? ends.epilogue : nullptr;
+    part.call->runs = parts_.size() == 1 ? ends.runs : nullptr;
   }
   run_on_team(static_cast<int>(parts_.size()), [this](int thread) {
     const KernelCall& call = *parts_[static_cast<std::size_t>(thread)].call;

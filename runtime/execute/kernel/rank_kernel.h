@@ -29,8 +29,15 @@ class RankKernel {
   // elements, or operations on them.
   RankKernel(CallSlices slices, const KernelCall& call, double work);
 
-  // `update`: which a call that is not cut may do.
-  void run(std::span<void* const> in, void* out, KernelUpdate* update = nullptr);
+  // What a call that is not cut may do with its result.
+  struct Ends {
+    KernelEpilogue* epilogue = nullptr;
+    KernelRuns* runs = nullptr;
+  };
+
+  void run(std::span<void* const> in, void* out, const Ends& ends);
+  // Of the result.
+  [[nodiscard]] std::int64_t elements() const { return whole_.out.shape.volume(); }
   // As the last run had it.
   [[nodiscard]] const TensorView& operand(std::size_t i) const { return whole_.in[i]; }
 

@@ -240,6 +240,14 @@ void add_whole_numbers(const KernelCall& call, const RowMap& map, const Each& ea
 
 constexpr std::size_t kAhead = 16;  // rows that memory is asked for before they are added
 
+// Whether rows of the result may be left as runs of it: they are in one piece, and what is between
+// them is 0.
+bool leaves_runs(const KernelCall& call, const RowMap& map, bool first) {
+  std::int64_t next = 0;
+  return call.runs != nullptr && first && is_float(call.out.dtype) && !map.to.empty() &&
+         std::ranges::all_of(map.to, [&next](std::int64_t to) { return to == next++; });
+}
+
 template <typename T>
 void add_sorted(const KernelCall& call, const RowMap& map, const SortedRows& rows, bool first) {
   T* out = elements<T>(call.out).data();
@@ -252,8 +260,13 @@ void add_sorted(const KernelCall& call, const RowMap& map, const SortedRows& row
       __builtin_prefetch(x + rows.from(ahead + kAhead));
     }
     sums.tree(i, end, 0, rows.blocks(), std::span<T>(total));
+    std::int64_t to = rows.to(i);
+    if (call.runs != nullptr && call.runs->done) {
+      to = std::ssize(call.runs->begins) * std::ssize(total);
+      call.runs->begins.push_back(rows.to(i));
+    }
     for (std::size_t e = 0; e < total.size(); ++e) {
-      out[rows.to(i) + map.to[e]] = first ? plus(total[e], T{0}) : total[e];
+      out[to + map.to[e]] = first ? plus(total[e], T{0}) : total[e];
     }
     i = end;
   }
@@ -268,7 +281,11 @@ void scatter_add_kernel(const KernelCall& call) {
   };
   const RowMap map = row_map(call);
   const bool first = owns_first_block(call);
-  fill_zero(call.out, !first);
+  if (leaves_runs(call, map, first)) {
+    *call.runs = {.length = std::ssize(map.to), .begins = {}, .done = true};
+  } else {
+    fill_zero(call.out, !first);
+  }
   with_number(call.out.dtype, [&](auto element) {
     using T = decltype(element);
     if constexpr (std::is_integral_v<T>) {

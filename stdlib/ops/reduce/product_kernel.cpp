@@ -125,14 +125,6 @@ struct Prepared {
 };
 
 template <typename T, typename S>
-bool run_onto(const PreparedGemm<T, S>& product, const S* a, const S* b, KernelUpdate& update) {
-  const T scale = update.scale == nullptr ? T{1} : *static_cast<const T*>(update.scale);
-  update.done = product.run_onto(a, b, static_cast<const T*>(update.onto),
-                                 update.subtracts ? -scale : scale, static_cast<T*>(update.out));
-  return update.done;
-}
-
-template <typename T, typename S>
 void multiply_exactly(const KernelCall& call, Cpu cpu) {
   std::vector<GemmTerm> terms = terms_of<S>(call);
   std::shared_ptr<const void> made = call.notes == nullptr ? nullptr : call.notes->made;
@@ -147,7 +139,10 @@ void multiply_exactly(const KernelCall& call, Cpu cpu) {
   const auto& product = static_cast<const Prepared<T, S>*>(made.get())->product;
   const S* a = elements<const S>(call.in[0]).data();
   const S* b = elements<const S>(call.in[1]).data();
-  if (call.update == nullptr || !run_onto(product, a, b, *call.update)) {
+  if (call.epilogue != nullptr) {
+    call.epilogue->done = product.run_to(a, b, call.epilogue->take);
+  }
+  if (call.epilogue == nullptr || !call.epilogue->done) {
     product.run(a, b, elements<T>(call.out).data());
   }
 }

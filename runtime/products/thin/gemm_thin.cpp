@@ -2,7 +2,7 @@
 // Where the long runs are columns, a few of them at a time, turned in registers. The chain of each
 // element is the canonical one, so nothing shows in the bits.
 
-#include "runtime/products/gemm_thin.h"
+#include "runtime/products/thin/gemm_thin.h"
 
 #include <algorithm>
 #include <array>

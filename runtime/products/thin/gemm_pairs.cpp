@@ -3,7 +3,7 @@
 // do, a few batches at a time are turned in registers. The chain of each element is the canonical
 // one, so nothing shows in the bits.
 
-#include "runtime/products/gemm_pairs.h"
+#include "runtime/products/thin/gemm_pairs.h"
 
 #include <algorithm>
 #include <array>
