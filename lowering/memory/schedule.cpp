@@ -10,11 +10,16 @@
 #include <utility>
 #include <vector>
 
+#include "lowering/memory/late.h"
 #include "lowering/memory/live_ranges.h"
 #include "lowering/memory/memory.h"
 
 namespace mtf {
 namespace {
+
+// A peak may grow by one part of so many where products wait: what they make need not go through
+// memory then.
+constexpr std::int64_t kPeakPerWaiting = 128;
 
 // Which steps go early: those that free memory, or also collectives that free as much as they take,
 // behind which an update may wait.
@@ -350,6 +355,19 @@ void schedule(SpmdProgram& program, bool rough) {
       best = std::move(plan);
       is_moved = true;
       scheduler.reset();
+    } else {
+      uses.restore(std::move(before));
+    }
+  }
+  const std::vector<std::size_t> late = late_order(program, uses);
+  if (!std::ranges::is_sorted(late)) {
+    std::vector<StepUse> before = uses.steps();
+    uses.reorder(late);
+    const std::int64_t most = best.peak_bytes + best.peak_bytes / kPeakPerWaiting;
+    MemoryPlan plan = plan_memory(program, uses, {.below = most + 1, .rough = rough});
+    if (plan.is_below) {
+      best = std::move(plan);
+      is_moved = true;
     } else {
       uses.restore(std::move(before));
     }

@@ -5,7 +5,8 @@
 // gradient) may go right behind the steps that it waits for: then gradients are gone one by one.
 // Steps that make single numbers of those that variables hold, as a rate of the step's number, are
 // not waited for: they go first. But no update at such a rate goes right behind an all-reduce for
-// that: the steps between the two may hide it.
+// that: the steps between the two may hide it. Last of all, large products may wait (late.h), for
+// which the peak may be higher by a little.
 
 #pragma once
 
