@@ -45,15 +45,8 @@ class LateSteps {
     for (std::size_t s = uses_.size(); s-- > 0;) {
       before_[s] = reader_to_wait_for(s);
       if (before_[s]) {
-        for (const Use& use : uses_.of(s)) {
-          std::int32_t& last = lives_.last[at(use.value)];
-          last = use.kind == UseKind::kRead ? std::max(last, number(*before_[s])) : last;
-        }
-      }
-    }
-    for (std::size_t s = 0; s < uses_.size(); ++s) {
-      if (before_[s]) {
-        waiting[*before_[s]].push_back(s);
+        keep_operands(s, *before_[s]);
+        waiting[*before_[s]].insert(waiting[*before_[s]].begin(), s);
       }
     }
     std::vector<std::size_t> order;
@@ -68,6 +61,13 @@ class LateSteps {
   }
 
  private:
+  void keep_operands(std::size_t s, std::size_t until) {
+    for (const Use& use : uses_.of(s)) {
+      std::int32_t& last = lives_.last[at(use.value)];
+      last = use.kind == UseKind::kRead ? std::max(last, number(until)) : last;
+    }
+  }
+
   static std::int32_t number(std::size_t s) { return static_cast<std::int32_t>(s); }
 
   [[nodiscard]] bool may_wait(std::size_t s) const {

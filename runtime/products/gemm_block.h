@@ -23,9 +23,9 @@ namespace mtf {
 template <typename T>
 struct GemmWork {
   const GemmPlan& plan;
-  const Offsets* out_row;   // in the result, or in a band of it
-  const Chain& chain;       // as blocks go through it
-  const Chain& thin_chain;  // as operands are stored
+  const Offsets* out_row = nullptr;  // in the result, or in a band of it
+  const Chain& chain;                // as blocks go through it
+  const Chain& thin_chain;           // as operands are stored
   const GemmKernel<T>& kernel;
   bool a_in_place = false;  // not packed
   bool a_gathered = false;  // nor in even steps: four rows at a time, by the plan's table

@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t kZeroBytes = 32 << 10;  // which stay in a near cache
 
 const std::byte* zeros() {
-  alignas(64) static constinit std::array<std::byte, kZeroBytes> kZeros{};
+  alignas(64) static constexpr std::array<std::byte, kZeroBytes> kZeros{};
   return kZeros.data();
 }
 
