@@ -338,40 +338,33 @@ void set_memory(SpmdProgram& program, const MemoryPlan& plan) {
 void schedule(SpmdProgram& program, bool rough) {
   StepUses uses(program);
   MemoryPlan best = plan_memory(program, uses, {.rough = rough});
-  std::optional<Scheduler> scheduler;
   bool is_moved = false;
+  // Whether an order is taken: one whose peak is below.
+  const auto take = [&](const std::vector<std::size_t>& order, std::int64_t below) {
+    if (std::ranges::is_sorted(order)) {
+      return false;
+    }
+    std::vector<StepUse> before = uses.steps();
+    uses.reorder(order);
+    MemoryPlan plan = plan_memory(program, uses, {.below = below, .rough = rough});
+    if (!plan.is_below) {
+      uses.restore(std::move(before));
+      return false;
+    }
+    best = std::move(plan);
+    is_moved = true;
+    return true;
+  };
+  std::optional<Scheduler> scheduler;
   for (const Early early : {Early::kFreeing, Early::kMoves}) {
     if (!scheduler) {
       scheduler.emplace(program, uses);
     }
-    const std::vector<std::size_t> order = scheduler->run(early);
-    if (std::ranges::is_sorted(order)) {
-      continue;
-    }
-    std::vector<StepUse> before = uses.steps();
-    uses.reorder(order);
-    if (MemoryPlan plan = plan_memory(program, uses, {.below = best.peak_bytes, .rough = rough});
-        plan.is_below) {
-      best = std::move(plan);
-      is_moved = true;
+    if (take(scheduler->run(early), best.peak_bytes)) {
       scheduler.reset();
-    } else {
-      uses.restore(std::move(before));
     }
   }
-  const std::vector<std::size_t> late = late_order(program, uses);
-  if (!std::ranges::is_sorted(late)) {
-    std::vector<StepUse> before = uses.steps();
-    uses.reorder(late);
-    const std::int64_t most = best.peak_bytes + best.peak_bytes / kPeakPerWaiting;
-    MemoryPlan plan = plan_memory(program, uses, {.below = most + 1, .rough = rough});
-    if (plan.is_below) {
-      best = std::move(plan);
-      is_moved = true;
-    } else {
-      uses.restore(std::move(before));
-    }
-  }
+  take(late_order(program, uses), best.peak_bytes + best.peak_bytes / kPeakPerWaiting + 1);
   if (is_moved) {
     reorder(program.steps, uses);
   }
