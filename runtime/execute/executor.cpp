@@ -61,7 +61,7 @@ struct Executor::State {
   std::vector<const void*> indices;  // rank by rank
   std::vector<Traffic> before;       // it began
   std::size_t step_number = 0;
-  std::int64_t elsewhere = 0;  // nanoseconds of the step in progress that are another one's
+  std::optional<TimeSpan> elsewhere = {};  // the end of what is in progress, if another step has it
   std::span<const RankTensor* const> inputs;  // of the run in progress
   std::span<RankTensor> outputs;
   ReadAhead* ahead = nullptr;  // of it; null: nothing was read
@@ -110,7 +110,8 @@ struct Executor::State {
     }
     const std::int64_t begin = nanoseconds_now();
     part();
-    what.time = {.begin = begin, .end = nanoseconds_now() - std::exchange(elsewhere, 0)};
+    const std::optional<TimeSpan> other = std::exchange(elsewhere, std::nullopt);
+    what.time = {.begin = begin, .end = other ? other->begin : nanoseconds_now()};
     for (what.rank = rank.value_or(0); what.rank < (rank ? *rank + 1 : hosts.size()); ++what.rank) {
       options.timed(what);
     }

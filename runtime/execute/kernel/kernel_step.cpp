@@ -6,8 +6,8 @@
 
 namespace mtf {
 
-std::int64_t KernelStep::run(const PreparedProgram& prepared, std::size_t rank,
-                             std::vector<void*>& addresses, ChainScratch& chains) {
+std::optional<TimeSpan> KernelStep::run(const PreparedProgram& prepared, std::size_t rank,
+                                        std::vector<void*>& addresses, ChainScratch& chains) {
   addresses.clear();
   for (const SpmdId id : call->operands) {
     addresses.push_back(prepared.at(rank, id));
@@ -25,11 +25,11 @@ std::int64_t KernelStep::run(const PreparedProgram& prepared, std::size_t rank,
   }
   ranks[rank].run(addresses, call->result.valid() ? prepared.at(rank, call->result) : nullptr,
                   {.runs = left});
-  return 0;
+  return std::nullopt;
 }
 
-std::int64_t KernelStep::run_bands(const PreparedProgram& prepared, std::size_t rank,
-                                   std::vector<void*>& addresses, ChainScratch& chains) {
+std::optional<TimeSpan> KernelStep::run_bands(const PreparedProgram& prepared, std::size_t rank,
+                                              std::vector<void*>& addresses, ChainScratch& chains) {
   const auto& chain = std::get<ChainStep>(prepared.steps[epilogue->chain].body);
   std::vector<std::int64_t> taken(chains.tiles.size(), 0);  // by each thread
   KernelEpilogue asked;
@@ -43,7 +43,7 @@ std::int64_t KernelStep::run_bands(const PreparedProgram& prepared, std::size_t 
   epilogue->done[rank] = asked.done ? 1 : 0;
   const std::int64_t end = chains.timed ? nanoseconds_now() : 0;
   epilogue->time[rank] = {.begin = end - std::ranges::max(taken), .end = end};
-  return epilogue->time[rank].length();
+  return asked.done ? std::optional(epilogue->time[rank]) : std::nullopt;
 }
 
 }  // namespace mtf

@@ -24,14 +24,13 @@ struct KernelStep {
   std::shared_ptr<Epilogue> epilogue = nullptr;  // the chain behind it that it is handed to
   std::shared_ptr<ResultRuns> runs = nullptr;    // what its only reader may be left
 
-  // Returns how many nanoseconds of it are the chain's, if they are to be told. `addresses`: of
-  // operands, to work in.
-  std::int64_t run(const PreparedProgram& prepared, std::size_t rank, std::vector<void*>& addresses,
-                   ChainScratch& chains);
+  // Returns which time of it is the chain's, if any is. `addresses`: of operands, to work in.
+  std::optional<TimeSpan> run(const PreparedProgram& prepared, std::size_t rank,
+                              std::vector<void*>& addresses, ChainScratch& chains);
 
  private:
-  std::int64_t run_bands(const PreparedProgram& prepared, std::size_t rank,
-                         std::vector<void*>& addresses, ChainScratch& chains);
+  std::optional<TimeSpan> run_bands(const PreparedProgram& prepared, std::size_t rank,
+                                    std::vector<void*>& addresses, ChainScratch& chains);
 };
 
 }  // namespace mtf
