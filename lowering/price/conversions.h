@@ -2,8 +2,8 @@
 // before it, and its result is rounded.
 //
 // A profile says it of each dtype, as of operations (Hardware::elements): `cast.from_f16` is the
-// seconds in which one element is widened, `cast.to_f16` those in which one is rounded. f16 takes
-// most, more than a sum or product; of bf16 registers do both on the way.
+// seconds in which one element is widened, `cast.to_f16` those in which one is rounded. Most of
+// them pass through the nearest cache for it; of bf16 registers do both on the way.
 
 #pragma once
 

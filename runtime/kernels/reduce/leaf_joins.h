@@ -14,6 +14,7 @@
 #include "runtime/kernels/reduce/reduce_kernel.h"
 #include "runtime/kernels/reduce/reduce_ops.h"
 #include "runtime/kernels/reduce/reduce_run.h"
+#include "runtime/kernels/reduce/stored_rows.h"
 
 namespace mtf {
 
@@ -142,15 +143,14 @@ void add_run(const S* x, const S* end, T* lanes) {
       std::memcpy(lanes + lane, &sums, sizeof(sums));
     }
   } else {
-    for (; x != end; x += kReduceLanes) {
-      accumulate<Op>(x, kReduceLanes, lanes);
-    }
+    accumulate_runs<Op>(x, end, lanes);
   }
 }
 
 template <typename S, typename T>
 void take_row(const S* x, std::int64_t elements, T* lanes) {
-  std::transform(x, x + elements, lanes, [](S element) { return static_cast<T>(element); });
+  make_row<S>(elements, lanes,
+              [x](std::int64_t j, auto zero) { return widened<decltype(zero)>(x + j); });
 }
 
 }  // namespace mtf

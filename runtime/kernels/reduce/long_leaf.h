@@ -10,6 +10,7 @@
 #include "runtime/kernels/reduce/piece_tree.h"
 #include "runtime/kernels/reduce/reduce_kernel.h"
 #include "runtime/kernels/reduce/reduce_run.h"
+#include "runtime/kernels/reduce/stored_rows.h"
 
 namespace mtf {
 
@@ -54,11 +55,9 @@ class LongLeaf {
       lanes[lane] = Op::apply(lanes[lane], static_cast<T>(run[i]));
       lane = (lane + 1) % kReduceLanes;
     }
-    for (; i + kReduceLanes <= n; i += kReduceLanes) {
-      for (std::size_t l = 0; l < kReduceLanes; ++l) {
-        lanes[l] = Op::apply(lanes[l], static_cast<T>(run[i + static_cast<std::int64_t>(l)]));
-      }
-    }
+    const std::int64_t whole = (n - i) / kReduceLanes * kReduceLanes;
+    accumulate_runs<Op>(run + i, run + i + whole, lanes.data());
+    i += whole;
     for (; i < n; ++i) {
       lanes[lane] = Op::apply(lanes[lane], static_cast<T>(run[i]));
       ++lane;

@@ -17,6 +17,7 @@
 #include "runtime/kernels/reduce/row_leaves.h"
 #include "runtime/kernels/reduce/short_leaves.h"
 #include "runtime/kernels/reduce/side_leaf.h"
+#include "runtime/kernels/reduce/stored_rows.h"
 #include "runtime/vector_math/narrow.h"
 
 namespace mtf {

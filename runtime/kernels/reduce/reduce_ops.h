@@ -75,12 +75,4 @@ using Max = Extreme<T, true>;
 template <typename T>
 using Min = Extreme<T, false>;
 
-// Combines elements with others, one with one. They are stored as S, and widened as they are read.
-template <typename Op, typename S, typename T>
-void accumulate(const S* __restrict x, std::int64_t count, T* __restrict out) {
-  for (std::int64_t j = 0; j < count; ++j) {
-    out[j] = Op::apply(out[j], static_cast<T>(x[j]));
-  }
-}
-
 }  // namespace mtf

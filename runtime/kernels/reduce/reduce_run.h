@@ -14,6 +14,7 @@
 
 #include "runtime/kernels/reduce/reduce_kernel.h"
 #include "runtime/kernels/reduce/reduce_ops.h"
+#include "runtime/vector_math/narrow_lanes.h"
 
 namespace mtf {
 
@@ -62,6 +63,9 @@ struct PlainLanes {
     std::memcpy(&lanes, x, sizeof(lanes));
     join(all, lanes);
   }
+  template <typename S>
+  requires kHasNarrowLanes<S>
+  void take(const S* x) { join(all, widened_lanes(x)); }
   [[nodiscard]] bool is_nan() const { return false; }
   [[nodiscard]] static T finished(Lane joined) { return static_cast<T>(joined); }
 };
@@ -128,13 +132,13 @@ template <typename Op, typename T, typename S>
                                    FloatExtreme<Op, T>, PlainLanes<Op, T>>;
   constexpr std::size_t kVectors = kReduceLanes / kTogether<T>;
   std::array<Lanes, kVectors> lanes;
-  const auto take = [&lanes](const T* from) {
+  const auto take = [&lanes](const auto* from) {
     for (std::size_t v = 0; v < kVectors; ++v) {
       lanes[v].take(from + v * kTogether<T>);
     }
   };
   const auto take_stored = [&take](const S* from) {
-    if constexpr (std::is_same_v<S, T>) {
+    if constexpr (std::is_same_v<S, T> || kHasNarrowLanes<S>) {
       take(from);
     } else {
       std::array<T, kReduceLanes> wide{};

@@ -18,6 +18,7 @@
 #include "runtime/kernels/reduce/reduce_kernel.h"
 #include "runtime/kernels/reduce/reduce_ops.h"
 #include "runtime/kernels/reduce/reduction_plan.h"
+#include "runtime/kernels/reduce/stored_rows.h"
 
 namespace mtf {
 
@@ -107,8 +108,9 @@ class LeafGroup {
       const S* const row = x + rows_[static_cast<std::size_t>(r)];
       if (r + half < rows) {
         const S* const other = x + rows_[static_cast<std::size_t>(r + half)];
-        std::transform(row, row + width_, other, lanes, [](S first, S second) {
-          return Op::apply(static_cast<T>(first), static_cast<T>(second));
+        make_row<S>(width_, lanes, [row, other](std::int64_t j, auto zero) {
+          using V = decltype(zero);
+          return mtf::joined<Op>(widened<V>(row + j), widened<V>(other + j));
         });
       } else {
         take_row(row, width_, lanes);

@@ -10,6 +10,7 @@
 #include "runtime/kernels/reduce/reduce_kernel.h"
 #include "runtime/kernels/reduce/reduce_ops.h"
 #include "runtime/kernels/reduce/reduction_plan.h"
+#include "runtime/kernels/reduce/stored_rows.h"
 #include "runtime/kernels/tree.h"
 
 namespace mtf {
@@ -30,7 +31,11 @@ struct Lanes {  // NOLINT(cppcoreguidelines-pro-type-member-init): lanes begin w
 // result, `stride` apart, with a lane that is new or not.
 template <typename Op, typename S, typename T>
 void add_elements(const S* x, std::int64_t stride, std::int64_t count, bool is_new, T* lane) {
-  if (is_new) {
+  if (is_new && stride == 1) {
+    make_row<S>(count, lane, [x](std::int64_t j, auto zero) {
+      return begun<Op>(widened<decltype(zero)>(x + j));
+    });
+  } else if (is_new) {
     for (std::int64_t j = 0; j < count; ++j) {
       lane[j] = Op::apply(Op::identity(), static_cast<T>(x[j * stride]));
     }
@@ -147,24 +152,23 @@ class FewRows {
       rows[row] = x + rows_[row];
     }
     if (step_ == 1) {
-      for (std::int64_t j = 0; j < count; ++j) {
-        out[j] = joined<0, 1>(rows, j);
-      }
-      return;
+      return make_row<S>(count, out, [&rows](std::int64_t j, auto zero) {
+        return halved<decltype(zero), 0, 1>(rows, j);
+      });
     }
     for (std::int64_t j = 0; j < count; ++j) {
-      out[j] = joined<0, 1>(rows, j * step_);
+      out[j] = halved<T, 0, 1>(rows, j * step_);
     }
   }
 
   // What lanes kFirst, kFirst + kApart, … come to as they are halved.
-  template <std::size_t kFirst, std::size_t kApart, std::size_t kRows>
-  [[gnu::always_inline]] static T joined(const std::array<const S*, kRows>& rows, std::int64_t at) {
+  template <typename V, std::size_t kFirst, std::size_t kApart, std::size_t kRows>
+  [[gnu::always_inline]] static V halved(const std::array<const S*, kRows>& rows, std::int64_t at) {
     if constexpr (kApart == kRows) {
-      return Op::apply(Op::identity(), static_cast<T>(rows[kFirst][at]));
+      return begun<Op>(widened<V>(rows[kFirst] + at));
     } else {
-      return Op::apply(joined<kFirst, 2 * kApart>(rows, at),
-                       joined<kFirst + kApart, 2 * kApart>(rows, at));
+      return joined<Op>(halved<V, kFirst, 2 * kApart>(rows, at),
+                        halved<V, kFirst + kApart, 2 * kApart>(rows, at));
     }
   }
 

@@ -142,5 +142,61 @@ TEST_CASE("arrays are converted as their elements are") {
   CHECK(bytes == std::vector<std::int8_t>{1, -1, 127, -128, 127, -1, 0});
 }
 
+// Numbers between all neighbours of f16 and around them, NaN of every bit, and some of all others.
+std::vector<float> floats_to_round() {
+  std::vector<float> floats;
+  const auto add = [&floats](std::uint32_t bits) {
+    floats.push_back(std::bit_cast<float>(bits));
+    floats.push_back(std::bit_cast<float>(bits | 0x80000000U));
+  };
+  for (std::uint32_t bits = 0; bits < 0x7C00U; ++bits) {
+    const auto low = static_cast<float>(of_bits<Float16>(bits));
+    const auto high = bits == 0x7BFFU ? 0x1p16F : static_cast<float>(of_bits<Float16>(bits + 1));
+    const auto middle = std::bit_cast<std::uint32_t>(low + (high - low) / 2);
+    for (const std::uint32_t at : {middle, middle - 1, middle + 1}) {
+      add(at);
+    }
+  }
+  for (std::uint32_t bit = 0; bit < 23; ++bit) {
+    add(0x7F800000U | 1U << bit);
+    add(0x7FC00000U | 1U << bit);
+  }
+  for (std::uint64_t bits = 0; bits <= 0x7FFFFFFFU; bits += 1021) {
+    add(static_cast<std::uint32_t>(bits));
+  }
+  return floats;
+}
+
+TEST_CASE("arrays of f16 are rounded as their elements are, ties and every kind of NaN too") {
+  const std::vector<float> floats = floats_to_round();
+  std::vector<Float16> rounded(floats.size());
+  narrow(DType::kF16, floats.data(), floats.size(), rounded.data());
+  int wrong = 0;
+  for (std::size_t i = 0; i < floats.size(); ++i) {
+    wrong += rounded[i].bits == Float16(floats[i]).bits ? 0 : 1;
+  }
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("arrays of f16 may begin anywhere and have any length; nothing behind them is written") {
+  constexpr std::size_t kMost = 40;
+  std::vector<Float16> stored(2 * kMost);
+  for (std::size_t i = 0; i < stored.size(); ++i) {
+    stored[i] = Float16(static_cast<float>(i) / 7);
+  }
+  int wrong = 0;
+  for (std::size_t first = 0; first < kMost; ++first) {
+    for (std::size_t n = 0; n <= kMost; ++n) {
+      std::vector<float> wide(n + 1, -1);
+      widen(DType::kF16, stored.data() + first, n, wide.data());
+      std::vector<Float16> back(n + 1, Float16(-1.0F));
+      narrow(DType::kF16, wide.data(), n, back.data());
+      wrong += wide[n] == -1 && back[n].bits == Float16(-1.0F).bits ? 0 : 1;
+      wrong += std::memcmp(back.data(), stored.data() + first, n * sizeof(Float16)) == 0 ? 0 : 1;
+    }
+  }
+  CHECK(wrong == 0);
+}
+
 }  // namespace
 }  // namespace mtf::tests

@@ -29,14 +29,14 @@ std::vector<Reduction> with_long_leaves() {
 }  // namespace
 
 TEMPLATE_TEST_CASE("leaves of many elements are trees of pieces", "[reduce]", float, double,
-                   std::int32_t, BFloat16) {
-  constexpr bool kIsNarrow = std::is_same_v<TestType, BFloat16>;
-  using Wide = std::conditional_t<kIsNarrow, float, TestType>;
+                   std::int32_t, BFloat16, Float16) {
+  constexpr bool kRounds = kIsNarrow<TestType>;
+  using Wide = std::conditional_t<kRounds, float, TestType>;
   std::mt19937 random(5);
   int number = 0;
   for (Reduction reduction : with_long_leaves()) {
     INFO("reduction " << number);
-    reduction.kind = number++ % 4 == 3 && !kIsNarrow ? ReduceKind::kMax : ReduceKind::kSum;
+    reduction.kind = number++ % 4 == 3 && !kRounds ? ReduceKind::kMax : ReduceKind::kSum;
     std::size_t size = 1;
     std::size_t results = 1;
     for (const ReducedDim& dim : reduction.reduced) {
@@ -50,7 +50,7 @@ TEMPLATE_TEST_CASE("leaves of many elements are trees of pieces", "[reduce]", fl
     const std::vector<TestType> in(drawn.begin(), drawn.end());
     const std::vector<Wide> wide(in.begin(), in.end());
     std::vector<Wide> found(results);
-    const auto plan = plan_reduction(reduction, kIsNarrow ? DType::kBF16 : dtype_of(Wide{}));
+    const auto plan = plan_reduction(reduction, stored_dtype(TestType{}));
     mtf::reduce(*plan, in.data(), found.data());
     REQUIRE(threads_agree(*plan, in.data(), found));
     REQUIRE(same_bits(found, reference(reduction, wide.data(), results)));

@@ -162,7 +162,7 @@ Sized random_planes(std::mt19937& random, ReduceKind kind) {
 }
 
 TEMPLATE_TEST_CASE("rows of short blocks are summed in the order of the definition", "[reduce]",
-                   float, double, BFloat16) {
+                   float, double, BFloat16, Float16) {
   using Wide = std::conditional_t<std::is_same_v<TestType, double>, double, WideOf<TestType>>;
   std::mt19937 random(4);
   for (int i = 0; i < 600; ++i) {
@@ -181,8 +181,7 @@ TEMPLATE_TEST_CASE("rows of short blocks are summed in the order of the definiti
       wide[j] = static_cast<Wide>(in[j]);
     }
     std::vector<Wide> found(sized.out);
-    const DType stored = is_narrow ? DType::kBF16 : dtype_of(Wide{});
-    const auto plan = plan_reduction(sized.reduction, stored);
+    const auto plan = plan_reduction(sized.reduction, stored_dtype(TestType{}));
     mtf::reduce(*plan, in.data(), found.data());
     INFO("reduction " << i);
     REQUIRE(threads_agree(*plan, in.data(), found));

@@ -43,6 +43,15 @@ DType narrow_dtype(T zero) {
   return std::is_same_v<T, BFloat16> ? DType::kBF16 : DType::kF16;
 }
 
+template <typename T>
+DType stored_dtype(T zero) {
+  if constexpr (kIsNarrow<T>) {
+    return narrow_dtype(zero);
+  } else {
+    return dtype_of(zero);
+  }
+}
+
 // Whether threads give the results that one gave, which lie behind each other.
 template <typename T>
 bool threads_agree(const ReductionPlan& plan, const void* in, const std::vector<T>& found) {
