@@ -337,6 +337,39 @@ TEST_CASE("maximum and minimum keep NaN, order zeros by sign and ignore order", 
   REQUIRE(plain(ReduceKind::kMax, 2.0F, infinity) == infinity);
 }
 
+TEMPLATE_TEST_CASE("maxima and minima of arrays have the bits of their elements' ones", "[reduce]",
+                   float, double) {
+  using Limits = std::numeric_limits<TestType>;
+  const std::vector<TestType> values = {0,
+                                        TestType(-0.0),
+                                        1,
+                                        -1,
+                                        Limits::denorm_min(),
+                                        Limits::infinity(),
+                                        -Limits::infinity(),
+                                        Limits::quiet_NaN(),
+                                        -Limits::quiet_NaN(),
+                                        Limits::signaling_NaN()};
+  std::vector<TestType> left;
+  std::vector<TestType> right;
+  for (const TestType x : values) {
+    left.insert(left.end(), values.size(), x);
+    right.insert(right.end(), values.begin(), values.end());
+  }
+  for (const ReduceKind kind : {ReduceKind::kMax, ReduceKind::kMin}) {
+    std::vector<TestType> found(left.size());
+    combine(kind, left.data(), right.data(), static_cast<std::int64_t>(left.size()), found.data());
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      const TestType one = plain(kind, left[i], right[i]);
+      const bool is_nan = std::isnan(left[i]) || std::isnan(right[i]);
+      REQUIRE(std::memcmp(&found[i], &one, sizeof one) == 0);
+      REQUIRE((is_nan ? std::isnan(one) && !std::signbit(one)
+                      : one == (kind == ReduceKind::kMax ? std::max(left[i], right[i])
+                                                         : std::min(left[i], right[i]))));
+    }
+  }
+}
+
 TEST_CASE("an empty reduction is the identity", "[reduce]") {
   REQUIRE(identity<float>(ReduceKind::kSum) == 0.0F);
   REQUIRE(identity<double>(ReduceKind::kProd) == 1.0);
