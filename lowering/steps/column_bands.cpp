@@ -11,14 +11,20 @@ namespace {
 
 // Bytes side by side, of all tensors, for which a pass goes to another row: with fewer, more time
 // goes to finding rows than to what they hold.
-constexpr std::int64_t kLeastCut = 2048;
+constexpr std::int64_t kLeastCut = 8192;
 
-// Of a block that is not cut: it takes no longer than where each call has a pass of its own.
+// Of a block that is not cut, and of any band: it takes no longer than where each call has a pass
+// of its own.
 constexpr std::int64_t kMostBlockBytes = 4 * kMostRowBytes;
 
-// Larger than other bands: cut into columns, each row of a band begins in another page, where the
-// hardware has to find its stream anew; what the reductions read of it still stays in the cache.
+// Larger than other bands: they have whole blocks, and what the reductions read of them still stays
+// in the cache.
 constexpr std::int64_t kColumnBandBytes = 2 * kBandBytes;
+
+// Of a band that is cut into columns. Each of its rows begins in another page, where the hardware
+// has to find its stream anew, and is a pass: on a Zen 5, bands of a quarter, with rows of 1 KiB of
+// each tensor, took twice as long, and four times what whole rows do.
+constexpr std::int64_t kCutBandBytes = 4 * kColumnBandBytes;
 
 // The loop of a dim of the operand; requires: is_reduction(call).
 std::size_t loop_of(const LocalCall& call, std::size_t dim) {
@@ -38,8 +44,9 @@ std::int64_t block_of(const SpmdProgram& program, const LocalCall& call, std::si
 }
 
 // So many blocks, a power of two, that they take no more than a band does, but one at least.
-std::int64_t rows_of(std::int64_t block, std::int64_t bytes_of_block, std::int64_t extent) {
-  const std::int64_t blocks = std::max<std::int64_t>(kColumnBandBytes / bytes_of_block, 1);
+std::int64_t rows_of(std::int64_t block, std::int64_t bytes_of_block, std::int64_t band_bytes,
+                     std::int64_t extent) {
+  const std::int64_t blocks = std::max<std::int64_t>(band_bytes / bytes_of_block, 1);
   const auto together = static_cast<std::int64_t>(std::bit_floor(static_cast<std::size_t>(blocks)));
   return std::min(block * together, extent);
 }
@@ -77,13 +84,15 @@ Columns columns_of(const SpmdProgram& program, const Chain& chain, std::size_t d
 // Over indices of both dims together. What the second dim keeps may be cut anywhere, so there as
 // many rows go together as leave some of it. `bytes`: of one index of both.
 Bands bands_of_both(const Columns& columns, const Shape& prefix, std::int64_t bytes) {
-  constexpr std::int64_t kLeastRun = 16384;  // bytes side by side, of all tensors
+  constexpr std::int64_t kLeastRun = 65536;  // bytes side by side, of all tensors
   const std::int64_t outer =
       columns.nests ? columns.outer_block
                     : rows_of(columns.outer_block, columns.outer_block * std::max(bytes, kLeastRun),
-                              prefix[0].size);
+                              kCutBandBytes, prefix[0].size);
   const std::int64_t of_block = outer * columns.inner_block * bytes;
-  return {.cut = 1, .rows = rows_of(columns.inner_block, of_block, prefix[1].size), .outer = outer};
+  return {.cut = 1,
+          .rows = rows_of(columns.inner_block, of_block, kCutBandBytes, prefix[1].size),
+          .outer = outer};
 }
 
 // Those of columns_of.
@@ -91,8 +100,9 @@ Bands bands_of(const Columns& columns, const Shape& prefix, std::int64_t row_byt
   const std::int64_t of_index =
       std::max<std::int64_t>(row_bytes, 1) * (prefix.volume() / prefix[0].size);
   const std::int64_t of_block = columns.outer_block * of_index;
-  const Bands whole{.cut = 0, .rows = rows_of(columns.outer_block, of_block, prefix[0].size)};
-  if (of_block <= kColumnBandBytes || prefix.rank() == 1 || !columns.all_equal) {
+  const Bands whole{
+      .cut = 0, .rows = rows_of(columns.outer_block, of_block, kColumnBandBytes, prefix[0].size)};
+  if (of_block <= kMostBlockBytes || prefix.rank() == 1 || !columns.all_equal) {
     return whole;
   }
   const std::int64_t of_both = of_index / prefix[1].size;
@@ -152,8 +162,7 @@ bool may_run_in_column_bands(const SpmdProgram& program, const Chain& chain, con
   for (std::size_t d = bands.cut + 1; d < prefix.rank(); ++d) {
     rows *= prefix[d].size;
   }
-  const std::int64_t most = bands.cut == 0 ? kMostBlockBytes : kMostRowBytes;
-  return rows * row_bytes <= most && leaves_little(program, columns, prefix, bands);
+  return rows * row_bytes <= kMostBlockBytes && leaves_little(program, columns, prefix, bands);
 }
 
 }  // namespace mtf

@@ -104,9 +104,15 @@ TEST_CASE("blocks of both dims are cut where their rows are long enough for a pa
   CHECK(short_rows->cut == 0);
   CHECK(short_rows->rows == 3125);
   CHECK_FALSE(bands_of_whole_sum("100003", "32"));  // a block of all rows fits in no cache
+  const std::optional<Bands> whole_rows = bands_of_whole_sum("2048", "1024");  // 128 x 64
+  REQUIRE(whole_rows);
+  CHECK(whole_rows->cut == 0);
+  CHECK(whole_rows->rows == 128);
   const std::optional<Bands> long_rows = bands_of_whole_sum("4096", "4096");
   REQUIRE(long_rows);
   CHECK(long_rows->cut == 1);
+  CHECK(long_rows->outer == 256);
+  CHECK(long_rows->rows == 512);
 }
 
 TEST_CASE("who reads such a sum is in no chain with it") {
