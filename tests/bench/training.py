@@ -4,9 +4,8 @@ beside the same in f32.
 Both train in processes of their own, in turn; a time is the median of a process' steps, a ratio the
 median over rounds. Memory is the largest that a process ever held, libraries and all. Debian's
 PyTorch has the BLAS that is installed, which may be the slow reference: MTF_TORCH_BLAS names the
-folder of another libblas.so.3. Debian's OpenBLAS takes a processor that is newer than it for an old
-one, and multiplies at a half or a fifth of the speed: ratios are to PyTorch with a BLAS that is told
-what that can do, and also to PyTorch as it is installed.
+folder of another libblas.so.3. OpenBLAS is told what the processor can do: it may be newer than
+that, or the environment may name an older one, for which it multiplies at a half of the speed.
 """
 
 import concurrent.futures
@@ -141,13 +140,13 @@ def openblas_core():
     return next((core for flag, core in CORES if flag in has), None)
 
 
-def torch_step(model, threads, *precision, told=True):
+def torch_step(model, threads, *precision):
     blas = os.environ.get("MTF_TORCH_BLAS")
     environment = {"OPENBLAS_NUM_THREADS": str(threads), "OMP_NUM_THREADS": str(threads)}
     if blas:
         environment["LD_LIBRARY_PATH"] = blas
     core = openblas_core()
-    if core and told and "OPENBLAS_CORETYPE" not in os.environ:
+    if core:
         environment["OPENBLAS_CORETYPE"] = core
     out, _ = measured([sys.executable, "-B", os.path.join(HERE, "torch_training.py"), model.name,
                        str(threads), str(model.steps), *precision], environment)
@@ -179,21 +178,18 @@ def bench(mtf, folder, environment):
 def compare(mtf, path, model, environment):
     rounds, beside = [], []
     for _ in range(ROUNDS):
-        rounds.append([(mtf_step(mtf, path, ranks, environment), torch_step(model, ranks),
-                        torch_step(model, ranks, told=False)) for ranks in (1, 2)])
+        rounds.append([(mtf_step(mtf, path, ranks, environment), torch_step(model, ranks))
+                       for ranks in (1, 2)])
         beside.append(copies(mtf, path, environment) / rounds[-1][0][0][0] / 2)
     print(f"{model.text}; PyTorch's product of 512 cubed: "
           f"{max(row[0][1][2] for row in rounds):.0f} GFLOP/s")
     for index, ranks in enumerate((1, 2)):
-        mine, other, installed = zip(*(row[index] for row in rounds))
-        seconds = [statistics.median(entry[0] for entry in side)
-                   for side in (mine, other, installed)]
-        ratio, plain = (statistics.median(a[0] / b[0] for a, b in zip(mine, side))
-                        for side in (other, installed))
+        mine, other = zip(*(row[index] for row in rounds))
+        seconds = [statistics.median(entry[0] for entry in side) for side in (mine, other)]
+        ratio = statistics.median(a[0] / b[0] for a, b in zip(mine, other))
         peaks = [max(entry[1] for entry in side) / 2 ** 20 for side in (mine, other)]
         print(f"  {ranks} rank{'s' if ranks > 1 else ' '}  {seconds[0] * 1e3:8.1f} ms  PyTorch "
-              f"{seconds[1] * 1e3:8.1f} ms  ratio {ratio:5.2f} (goal 0.90), as installed "
-              f"{seconds[2] * 1e3:8.1f} ms, {plain:5.2f}   a rank at most "
+              f"{seconds[1] * 1e3:8.1f} ms  ratio {ratio:5.2f} (goal 0.90)   a rank at most "
               f"{peaks[0]:6.0f} MiB, PyTorch {peaks[1]:6.0f} MiB")
     scaling = statistics.median(two[0][0] / one[0][0] for one, two in rounds)
     theirs = statistics.median(two[1][0] / one[1][0] for one, two in rounds)
