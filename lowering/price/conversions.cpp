@@ -1,25 +1,13 @@
 #include "lowering/price/conversions.h"
 
 #include <algorithm>
-#include <array>
 
 namespace mtf {
 namespace {
 
-struct Names {
-  DType dtype = DType::kF16;
-  std::string_view from;
-  std::string_view to;
-};
-constexpr std::array kNames = std::to_array<Names>({
-    {DType::kBF16, "cast.from_bf16", "cast.to_bf16"},
-    {DType::kF16, "cast.from_f16", "cast.to_f16"},
-    {DType::kI8, "cast.from_i8", "cast.to_i8"},
-    {DType::kI16, "cast.from_i16", "cast.to_i16"},
-});
-
-const Names& names_of(DType dtype) {
-  return *std::ranges::find(kNames, dtype, &Names::dtype);
+// requires: narrow
+const Conversion& conversion_of(DType dtype) {
+  return *std::ranges::find(kConversions, dtype, &Conversion::dtype);
 }
 
 bool has_narrow(const OpCall& call) {
@@ -46,14 +34,6 @@ bool converts(const OpCall& call) {
 
 }  // namespace
 
-std::string_view widening_of(DType dtype) {
-  return names_of(dtype).from;
-}
-
-std::string_view rounding_of(DType dtype) {
-  return names_of(dtype).to;
-}
-
 std::vector<std::string_view> conversions_of(const OpCall& call) {
   std::vector<std::string_view> names;
   if (!has_narrow(call) || is_in_registers(call) || !converts(call)) {
@@ -61,11 +41,11 @@ std::vector<std::string_view> conversions_of(const OpCall& call) {
   }
   for (const TensorType& operand : call.operands) {
     if (is_narrow(operand.dtype)) {
-      names.push_back(widening_of(operand.dtype));
+      names.push_back(conversion_of(operand.dtype).widening);
     }
   }
   if (is_narrow(call.result.dtype)) {
-    names.push_back(rounding_of(call.result.dtype));
+    names.push_back(conversion_of(call.result.dtype).rounding);
   }
   return names;
 }

@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include <array>
 #include <string_view>
 #include <vector>
 
@@ -15,9 +16,17 @@
 
 namespace mtf {
 
-// "cast.from_f16". requires: narrow
-[[nodiscard]] std::string_view widening_of(DType dtype);
-[[nodiscard]] std::string_view rounding_of(DType dtype);  // "cast.to_f16"
+struct Conversion {
+  DType dtype = DType::kF16;
+  std::string_view widening;  // its name in a profile
+  std::string_view rounding;
+};
+inline constexpr std::array kConversions = std::to_array<Conversion>({
+    {DType::kBF16, "cast.from_bf16", "cast.to_bf16"},
+    {DType::kF16, "cast.from_f16", "cast.to_f16"},
+    {DType::kI8, "cast.from_i8", "cast.to_i8"},
+    {DType::kI16, "cast.from_i16", "cast.to_i16"},
+});
 
 // The figures of what is converted at each point of the loops of the call, one for each tensor; of
 // products none: they convert each element once, for many points.

@@ -33,7 +33,6 @@ constexpr std::int64_t kLeastSide = 8;  // of the matrices of a product
 constexpr std::int64_t kMostSide = 2048;
 constexpr std::int64_t kLeastBytes = 1 << 14;  // of memory
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 28;
-constexpr std::array kNarrow = {DType::kBF16, DType::kF16, DType::kI8, DType::kI16};
 constexpr std::array kCollectives = {StepKind::kAllReduce, StepKind::kReduceScatter,
                                      StepKind::kAllGather, StepKind::kAllToAll, StepKind::kPermute};
 
@@ -106,9 +105,9 @@ class Measurer {
         figures_.push_back({way, [this, program, way] { take(way, program); }});
       }
     }
-    for (const DType dtype : kNarrow) {
-      list_cast(widening_of(dtype), dtype, wide_of(dtype));
-      list_cast(rounding_of(dtype), wide_of(dtype), dtype);
+    for (const Conversion& of : kConversions) {
+      list_cast(of.widening, of.dtype, wide_of(of.dtype));
+      list_cast(of.rounding, wide_of(of.dtype), of.dtype);
     }
   }
 

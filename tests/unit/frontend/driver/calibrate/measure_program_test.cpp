@@ -35,7 +35,7 @@ TEST_CASE("a chain of products has as many as it says, none of them left out as 
 }
 
 TEST_CASE("a cast that is timed takes what it measures, and nothing else") {
-  for (const DType narrow : {DType::kBF16, DType::kF16, DType::kI8, DType::kI16}) {
+  for (const auto& [narrow, widening, rounding] : kConversions) {
     const std::array pair = {narrow, wide_of(narrow)};
     for (const std::size_t from : {0U, 1U}) {
       const Program program = cast_program(op_table(), pair[from], pair[1 - from]);
@@ -44,7 +44,7 @@ TEST_CASE("a cast that is timed takes what it measures, and nothing else") {
       REQUIRE(plan.steps.front().calls.size() == 1);
       const LocalCall& call = plan.steps.front().calls.front();
       const bool in_registers = narrow == DType::kBF16;
-      const auto figure = from == 0 ? widening_of(narrow) : rounding_of(narrow);
+      const auto figure = from == 0 ? widening : rounding;
       CHECK(conversions_of(call.split->call) ==
             (in_registers ? std::vector<std::string_view>() : std::vector{figure}));
     }
