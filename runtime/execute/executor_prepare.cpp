@@ -298,8 +298,9 @@ std::unique_ptr<PreparedProgram> prepare_program(const SpmdProgram& program,
   }
   join_loops(program, *prepared);
   prepare_async(*prepared, totals, context);
-  find_epilogues(*prepared, context);
-  find_result_runs(*prepared, context);
+  const std::vector<Readers> readers = readers_of(program);
+  find_epilogues(*prepared, readers, context);
+  find_result_runs(*prepared, readers, context);
   for (const std::int64_t rank : context.communicator.local_ranks()) {
     prepared->counted.push_back({.rank = rank,
                                  .totals = totals,

@@ -73,6 +73,8 @@ class TilePass {
            std::span<TileScratch> scratches, const TileLook& look) const;
 
   [[nodiscard]] std::int64_t volume() const { return volume_; }
+  // On how many threads it is worth doing, of so many.
+  [[nodiscard]] std::size_t threads_of(std::size_t most) const;
   // Whether parts of it can be done that have some neighbours of an input: where this one lies as
   // the result does, and each other one, too, or has one element for all.
   [[nodiscard]] bool has_parts(std::size_t input) const {

@@ -352,6 +352,10 @@ TilePass::Range TilePass::part_of(std::int64_t part, std::int64_t parts) const {
   return {.rows = from_to(0, rows), .columns = cut(columns, tile_columns_)};
 }
 
+std::size_t TilePass::threads_of(std::size_t most) const {
+  return volume_ * static_cast<std::int64_t>(stages_.size()) < kThreadedWork ? 1 : most;
+}
+
 void TilePass::run_part(std::span<const void* const> inputs, std::span<void* const> outputs,
                         Interval elements, TileScratch& scratch) const {
   start(inputs, outputs, scratch);
@@ -363,8 +367,7 @@ void TilePass::run(std::span<const void* const> inputs, std::span<void* const> o
   if (volume_ == 0) {
     return;
   }
-  const auto work = volume_ * static_cast<std::int64_t>(stages_.size());
-  const auto parts = work < kThreadedWork ? 1 : static_cast<std::int64_t>(scratches.size());
+  const auto parts = static_cast<std::int64_t>(threads_of(scratches.size()));
   for (std::int64_t i = 0; i < parts; ++i) {
     start(inputs, outputs, scratches[static_cast<std::size_t>(i)]);
   }

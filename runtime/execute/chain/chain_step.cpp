@@ -151,8 +151,7 @@ void ChainStep::join_parts(const OnRank& here, const PreparedProgram& prepared, 
 }
 
 std::optional<TimeSpan> ChainStep::done_before(std::size_t rank) const {
-  const bool is_done = left_to_ != nullptr && left_to_->done[rank] != 0;
-  return is_done ? std::optional(left_to_->time[rank]) : std::nullopt;
+  return left_to_ == nullptr ? std::nullopt : left_to_->done[rank];
 }
 
 bool ChainStep::has_parts(SpmdId of, const std::vector<RankKernel>& makers) const {
@@ -210,8 +209,9 @@ void ChainStep::run_part(const PreparedProgram& prepared, std::size_t rank, cons
 
 void ChainStep::run_parts(const PreparedProgram& prepared, std::size_t rank,
                           ChainScratch& scratch) const {
-  const std::int64_t elements = on(rank).whole.bands.front().tiles->volume();
-  const auto threads = static_cast<int>(scratch.tiles.size());
+  const TilePass& tiles = *on(rank).whole.bands.front().tiles;
+  const std::int64_t elements = tiles.volume();
+  const auto threads = static_cast<int>(tiles.threads_of(scratch.tiles.size()));
   run_on_team(threads, [&](int thread) {
     run_part(prepared, rank, {.elements = nth_part(elements, thread, threads)}, scratch,
              static_cast<std::size_t>(thread));

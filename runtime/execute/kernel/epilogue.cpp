@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "runtime/execute/executor_program.h"
-#include "runtime/execute/kernel/readers.h"
 
 namespace mtf {
 namespace {
@@ -60,12 +59,12 @@ bool Epilogue::is_too_early(const PreparedProgram& prepared, std::size_t rank) c
                              [&](SpmdId id) { return prepared.shares_memory(rank, made, id); });
 }
 
-void find_epilogues(PreparedProgram& prepared, const PrepareContext& context) {
+void find_epilogues(PreparedProgram& prepared, const std::vector<Readers>& readers,
+                    const PrepareContext& context) {
   const SpmdProgram& program = *prepared.program;
   if (context.watched || !context.exact) {
     return;
   }
-  const std::vector<Readers> readers = readers_of(program);
   for (std::size_t s = 0; s < prepared.steps.size(); ++s) {
     auto* product = std::get_if<KernelStep>(&prepared.steps[s].body);
     if (product == nullptr || !makes_bands(*product)) {
@@ -78,11 +77,9 @@ void find_epilogues(PreparedProgram& prepared, const PrepareContext& context) {
     if (chain == nullptr || !chain->has_parts(result, product->ranks)) {
       continue;
     }
-    Epilogue epilogue{
-        .product = result, .chain = *reader, .made = stored_by(program, *reader), .meanwhile = {}};
+    Epilogue epilogue{.chain = *reader, .made = stored_by(program, *reader), .meanwhile = {}};
     if (may_be_early(prepared, s, epilogue)) {
-      epilogue.done.assign(context.hosts.size(), 0);
-      epilogue.time.resize(context.hosts.size());
+      epilogue.done.resize(context.hosts.size());
       product->epilogue = std::make_shared<Epilogue>(std::move(epilogue));
       chain->leave_to(product->epilogue);
     }

@@ -10,9 +10,11 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "lowering/spmd.h"
+#include "runtime/execute/kernel/readers.h"
 #include "runtime/execute/step_time.h"
 
 namespace mtf {
@@ -21,18 +23,19 @@ struct PrepareContext;  // runtime/execute/executor_program.h
 struct PreparedProgram;
 
 struct Epilogue {
-  SpmdId product;
-  std::size_t chain = 0;            // step
-  std::vector<SpmdId> made;         // by the chain, in memory
-  std::vector<SpmdId> meanwhile;    // what is read or made from the product up to the chain
-  std::vector<char> done = {};      // per local rank, in the run in progress
-  std::vector<TimeSpan> time = {};  // that it took there, as if all of it came last
+  std::size_t chain = 0;          // step
+  std::vector<SpmdId> made;       // by the chain, in memory
+  std::vector<SpmdId> meanwhile;  // what is read or made from the product up to the chain
+  // Per local rank, in the run in progress: when the chain was done there, as if all of it came
+  // last; nullopt: it was not.
+  std::vector<std::optional<TimeSpan>> done = {};
 
   // Whether the plan gives what the chain makes the place of what is read for the last time before.
   [[nodiscard]] bool is_too_early(const PreparedProgram& prepared, std::size_t rank) const;
 };
 
 // Marks the product and the chain of each; of none where everything that is computed is looked at.
-void find_epilogues(PreparedProgram& prepared, const PrepareContext& context);
+void find_epilogues(PreparedProgram& prepared, const std::vector<Readers>& readers,
+                    const PrepareContext& context);
 
 }  // namespace mtf

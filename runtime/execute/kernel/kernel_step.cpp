@@ -13,7 +13,7 @@ std::optional<TimeSpan> KernelStep::run(const PreparedProgram& prepared, std::si
     addresses.push_back(prepared.at(rank, id));
   }
   if (epilogue != nullptr) {
-    epilogue->done[rank] = 0;
+    epilogue->done[rank] = std::nullopt;
     if (!epilogue->is_too_early(prepared, rank)) {
       return run_bands(prepared, rank, addresses, chains);
     }
@@ -40,10 +40,11 @@ std::optional<TimeSpan> KernelStep::run_bands(const PreparedProgram& prepared, s
     taken[static_cast<std::size_t>(thread)] += chains.timed ? nanoseconds_now() - begin : 0;
   };
   ranks[rank].run(addresses, prepared.at(rank, call->result), {.epilogue = &asked});
-  epilogue->done[rank] = asked.done ? 1 : 0;
-  const std::int64_t end = chains.timed ? nanoseconds_now() : 0;
-  epilogue->time[rank] = {.begin = end - std::ranges::max(taken), .end = end};
-  return asked.done ? std::optional(epilogue->time[rank]) : std::nullopt;
+  if (asked.done) {
+    const std::int64_t end = chains.timed ? nanoseconds_now() : 0;
+    epilogue->done[rank] = {.begin = end - std::ranges::max(taken), .end = end};
+  }
+  return epilogue->done[rank];
 }
 
 }  // namespace mtf

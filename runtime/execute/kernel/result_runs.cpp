@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "runtime/execute/executor_program.h"
-#include "runtime/execute/kernel/readers.h"
 
 namespace mtf {
 namespace {
@@ -36,11 +35,11 @@ ResultRuns::Stretch ResultRuns::stretch(std::size_t rank, const std::byte* place
           .end = std::min({elements.end(), end, elements.begin + kZeroBytes / width})};
 }
 
-void find_result_runs(PreparedProgram& prepared, const PrepareContext& context) {
+void find_result_runs(PreparedProgram& prepared, const std::vector<Readers>& readers,
+                      const PrepareContext& context) {
   if (context.watched) {
     return;
   }
-  const std::vector<Readers> readers = readers_of(*prepared.program);
   for (std::size_t s = 0; s < prepared.steps.size(); ++s) {
     auto* kernel = std::get_if<KernelStep>(&prepared.steps[s].body);
     if (kernel == nullptr || !kernel->call->result.valid() || kernel->epilogue != nullptr) {

@@ -11,6 +11,7 @@
 
 #include "ir/kernel.h"
 #include "lowering/spmd.h"
+#include "runtime/execute/kernel/readers.h"
 
 namespace mtf {
 
@@ -32,6 +33,7 @@ struct ResultRuns {
 };
 
 // Marks the kernel and the chain of each; of none where everything that is computed is looked at.
-void find_result_runs(PreparedProgram& prepared, const PrepareContext& context);
+void find_result_runs(PreparedProgram& prepared, const std::vector<Readers>& readers,
+                      const PrepareContext& context);
 
 }  // namespace mtf
