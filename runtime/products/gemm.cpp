@@ -26,7 +26,8 @@ namespace {
 constexpr std::size_t kTableBytes = std::size_t{32} << 10;  // of offsets that need no allocation
 constexpr double kThreadedProducts = 4e6;                   // below, waking threads takes longer
 
-constexpr std::int64_t kNearResult = 192 << 10;  // bytes of a result that need no prefetch
+constexpr std::int64_t kNearResult = 192
+                                     << 10;  // bytes of a result, or a band, not asked for ahead
 
 // Elements of packed_a, packed_b, carried, local and band.
 template <typename T>
@@ -89,14 +90,15 @@ void run_share(GemmWork<T> work, const Share& share, const Tensors<T, S>& tensor
   if (kIsStored) {
     choose_packing(work, share.rows.extent, share.cols.extent);
   }
-  const std::int64_t bytes = plan.rows() * plan.cols() * static_cast<std::int64_t>(sizeof(T));
-  work.far_result = work.epilogue == nullptr && bytes > kNearResult;
   const std::int64_t all_rows = work.epilogue == nullptr ? blocking.row_tiles : work.band_tiles;
   const std::int64_t all_cols = work.epilogue == nullptr ? work.group : blocking.col_tiles;
   const std::int64_t packed_rows = work.one_group ? 1 : all_rows;
   const Offsets in_band = {.step = share.cols.extent};
   const std::int64_t band = work.band_tiles * work.kernel.rows;  // rows
   work.out_row = work.epilogue == nullptr ? work.out_row : &in_band;
+  const std::int64_t result =
+      work.epilogue == nullptr ? plan.rows() * plan.cols() : band * in_band.step;
+  work.far_result = result * static_cast<std::int64_t>(sizeof(T)) > kNearResult;
   allocate(work,
            {work.reads_rows() ? 0 : packed_rows * work.kernel.rows * blocking.panel,
             all_cols * work.width() * blocking.panel,

@@ -29,7 +29,7 @@ inline constexpr std::int64_t kRowsWorthPacking = 48;    // for such columns
 // that are packed for all bands may be, and how many row tiles are worth those that stay in no near
 // cache.
 inline constexpr std::int64_t kBandElements = 16 << 10;
-inline constexpr std::int64_t kBandedBytes = 16 << 20;
+inline constexpr std::int64_t kBandedBytes = 4 << 20;
 inline constexpr std::int64_t kFarColsTiles = 4;
 inline constexpr std::int64_t kFewCols = 96;  // in a group, where not all columns fit
 // Tiles of columns for which rows side by side are gathered, and of leaves that would take turns.

@@ -63,16 +63,17 @@ class StridedCursor {
         a_(run.a, a_row_),
         b_(run.b) {}
 
-  // Adds the first index of chains, whose registers' old values go to `tile`.
-  template <int kVectors>
-  [[gnu::always_inline]] void start(Value* tile, Registers<V, kRows, kVectors>& acc) {
-    add_index<V, kRows, kVectors, true>(a_, a_row_, b_, acc, tile);
+  // Adds the first index of new chains.
+  template <int kVectors, int kMerges>
+  [[gnu::always_inline]] void start(const Before<Value, kMerges>& before,
+                                    Registers<V, kRows, kVectors>& acc) {
+    add_index<V, kRows, kVectors>(a_, a_row_, b_, acc, before);
     advance(1);
   }
 
   template <int kVectors>
   [[gnu::always_inline]] void add_one(Registers<V, kRows, kVectors>& acc) {
-    add_index<V, kRows, kVectors, false>(a_, a_row_, b_, acc);
+    add_index<V, kRows, kVectors>(a_, a_row_, b_, acc, InChain());
     advance(1);
   }
 
@@ -144,14 +145,15 @@ class GatheredCursor {
     asm("" : "+r"(steps_.three));
   }
 
-  template <int kVectors>
-  [[gnu::always_inline]] void start(Value* tile, Registers<V, kRows, kVectors>& acc) {
-    add_one<kVectors, true>(acc, tile);
+  template <int kVectors, int kMerges>
+  [[gnu::always_inline]] void start(const Before<Value, kMerges>& before,
+                                    Registers<V, kRows, kVectors>& acc) {
+    add_next<kVectors>(acc, before);
   }
 
   template <int kVectors>
   [[gnu::always_inline]] void add_one(Registers<V, kRows, kVectors>& acc) {
-    add_one<kVectors, false>(acc, nullptr);
+    add_next<kVectors>(acc, InChain());
   }
 
   template <int kVectors>
@@ -169,10 +171,10 @@ class GatheredCursor {
   }
 
  private:
-  template <int kVectors, bool kStarts>
-  [[gnu::always_inline]] void add_one(Registers<V, kRows, kVectors>& acc, Value* tile) {
+  template <int kVectors, typename When>
+  [[gnu::always_inline]] void add_next(Registers<V, kRows, kVectors>& acc, const When& before) {
     const GatheredRows<Value, kRows> a(fours_, *inner_ * V::kStored);
-    add_index<V, kRows, kVectors, kStarts>(a, steps_, b_, acc, tile);
+    add_index<V, kRows, kVectors>(a, steps_, b_, acc, before);
     inner_ += V::kTogether;
     b_ += b_inner_;
     hide(b_);

@@ -29,6 +29,10 @@ struct F32x16 {
   static Reg add(Reg x, Reg y) { return _mm512_add_ps(x, y); }
   static Reg fma(Reg x, Reg y, Reg z) { return _mm512_fmadd_ps(x, y, z); }
   static void store(float* x, Reg y) { _mm512_storeu_ps(x, y); }
+  static void store_halves(float* x, Reg y) {
+    _mm256_storeu_ps(x, _mm512_castps512_ps256(y));
+    _mm256_storeu_ps(x + kLanes / 2, _mm512_extractf32x8_ps(y, 1));
+  }
 };
 
 struct F64x8 {
@@ -44,6 +48,10 @@ struct F64x8 {
   static Reg add(Reg x, Reg y) { return _mm512_add_pd(x, y); }
   static Reg fma(Reg x, Reg y, Reg z) { return _mm512_fmadd_pd(x, y, z); }
   static void store(double* x, Reg y) { _mm512_storeu_pd(x, y); }
+  static void store_halves(double* x, Reg y) {
+    _mm256_storeu_pd(x, _mm512_castpd512_pd256(y));
+    _mm256_storeu_pd(x + kLanes / 2, _mm512_extractf64x4_pd(y, 1));
+  }
 };
 
 // Of bf16 widened.

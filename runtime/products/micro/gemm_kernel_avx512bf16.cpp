@@ -32,6 +32,10 @@ struct Pairs {
     return _mm512_dpbf16_ps(z, reinterpret_cast<__m512bh>(x), reinterpret_cast<__m512bh>(y));
   }
   static void store(float* x, Reg y) { _mm512_storeu_ps(x, y); }
+  static void store_halves(float* x, Reg y) {
+    _mm256_storeu_ps(x, _mm512_castps512_ps256(y));
+    _mm256_storeu_ps(x + kLanes / 2, _mm512_extractf32x8_ps(y, 1));
+  }
 };
 
 }  // namespace

@@ -14,30 +14,54 @@
 
 namespace mtf {
 
-// Adds to a part's value what waits for it.
+// A part whose chain is done, in registers: what waits for it is at places below `at`.
+template <typename T>
+struct DonePart {
+  T* const* at = nullptr;
+  int merges = 0;  // that are left to do
+};
+
+// Adds to a part's value what waits for it, but for `rest`.
 template <typename V, int kRows, int kVectors>
-[[gnu::always_inline]] inline void merge(const TileRun<typename V::Value>& run,
-                                         const ChainPart& part,
+[[gnu::always_inline]] inline void merge(DonePart<typename V::Value>& done, int rest,
                                          Registers<V, kRows, kVectors>& acc) {
-  typename V::Value* const* const place = run.places + part.depth;
-  for (int m = 1; m <= part.merges; ++m) {
-    add_left<V, kRows, kVectors>(place[-m], acc);
+  for (; done.merges > rest; --done.merges) {
+    add_left<V, kRows, kVectors>(*--done.at, acc);
   }
 }
 
-// The chain of one leaf, or a piece of it. What the registers hold goes to `before`, if to any
-// place.
+// Adds the first index of chains behind a part that is done, with at most two merges left.
+template <typename V, int kRows, int kVectors, typename Cursor>
+[[gnu::always_inline]] inline void start(const DonePart<typename V::Value>& done, Cursor& next,
+                                         Registers<V, kRows, kVectors>& acc) {
+  using Value = typename V::Value;
+  Value* const* const at = done.at;
+  switch (done.merges) {
+    case 0:
+      return next.start(Before<Value, 0>{.place = at[0]}, acc);
+    case 1:
+      return next.start(Before<Value, 1>{.place = at[-1], .left = {at[-1]}}, acc);
+    default:
+      return next.start(Before<Value, 2>{.place = at[-2], .left = {at[-1], at[-2]}}, acc);
+  }
+}
+
+// The chain of one leaf, or a piece of it, behind another part.
 template <typename V, int kRows, int kVectors, typename Cursor>
 [[gnu::always_inline]] inline void run_leaf(const TileRun<typename V::Value>& run,
-                                            const ChainPart& part, typename V::Value* before,
-                                            Cursor& next, Registers<V, kRows, kVectors>& acc) {
-  const bool starts = before != nullptr && !part.resumes && part.length > 0;
-  if (!starts && before != nullptr) {
-    store<V, kRows, kVectors>(acc, before, kPlaceStride<V>);
+                                            const ChainPart& part,
+                                            DonePart<typename V::Value> before, Cursor& next,
+                                            Registers<V, kRows, kVectors>& acc) {
+  const bool starts = before.at != nullptr && !part.resumes && part.length > 0;
+  // Sums stay out of the chains' mode.
+  merge<V, kRows, kVectors>(before, starts && !V::kFlushes ? 2 : 0, acc);
+  if (!starts && before.at != nullptr) {
+    store<V, kRows, kVectors>(acc, *before.at, kPlaceStride<V>);
   }
+  hold<V, kRows, kVectors>(acc);
   const Flushing<V::kFlushes> flushing;
   if (starts) {
-    next.start(before, acc);
+    start<V, kRows, kVectors>(before, next, acc);
   } else {
     load<V, kRows, kVectors>(part.resumes ? run.places[part.depth] : nullptr, acc);
   }
@@ -93,29 +117,32 @@ template <typename V, typename Cursor, int kLeaves, int kRows, int kVectors>
     prefetch_rows<V, kRows, kVectors>(run.result, run.result_stride);
   }
   Cursor next(run);
-  Value* place = nullptr;  // of the value of the part before, which is still in registers
+  DonePart<Value> done;
   for (std::int64_t p = 0; p < run.count; ++p) {
     // Barriers make the compiler read `run` again. It would keep its fields in vector registers, to
     // be had only when earlier multiply-adds are done, and the next leaf could not start before.
     asm volatile("" ::: "memory");
     const ChainPart& part = run.parts[p];
     if constexpr (kLeaves == 1) {
-      run_leaf<V, kRows, kVectors>(run, part, place, next, acc);
+      run_leaf<V, kRows, kVectors>(run, part, done, next, acc);
     } else {
-      if (place != nullptr) {
-        store<V, kRows, kVectors>(acc, place, kPlaceStride<V>);
+      if (done.at != nullptr) {
+        store<V, kRows, kVectors>(acc, *done.at, kPlaceStride<V>);
       }
       sum_leaves<V, kLeaves, kRows, kVectors>(part.length, next, acc);
     }
     asm volatile("" ::: "memory");
-    merge<V, kRows, kVectors>(run, part, acc);
-    hold<V, kRows, kVectors>(acc);  // before the next chains' mode
-    if (p + 1 == run.count && run.result != nullptr) {
-      return store<V, kRows, kVectors>(acc, run.result, run.result_stride);
+    done = {.at = run.places + part.depth, .merges = part.merges};
+    if constexpr (kLeaves != 1) {
+      merge<V, kRows, kVectors>(done, 0, acc);
+      hold<V, kRows, kVectors>(acc);  // before the next chains' mode
     }
-    place = run.places[part.depth - part.merges];
   }
-  store<V, kRows, kVectors>(acc, place, kPlaceStride<V>);
+  merge<V, kRows, kVectors>(done, 0, acc);
+  if (run.result != nullptr) {
+    return store<V, kRows, kVectors>(acc, run.result, run.result_stride);
+  }
+  store<V, kRows, kVectors>(acc, *done.at, kPlaceStride<V>);
 }
 
 template <typename V, bool kApart, int kLeaves, int kRows, int kVectors>

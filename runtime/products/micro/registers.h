@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "runtime/products/micro/gemm_kernel.h"
@@ -87,14 +88,58 @@ void hold(Registers<V, kRows, kVectors>& acc) {
   }
 }
 
-// One index of a chain, for all elements of a tile. kStarts: the first one of a new chain, for
-// which what the registers hold goes to `tile`, row by row. Eight or more stores one behind the
-// other would hold up the next multiply-adds: on a Zen 3 for as long as 40 of them take.
-template <typename V, int kRows, int kVectors, bool kStarts, typename Rows, typename Step>
+// Stores between multiply-adds. Of a whole register one takes the place of a multiply-add on a Zen
+// 5, as both read from it; stores of its halves do not.
+template <typename V>
+void put_away(typename V::Value* x, typename V::Reg y) {
+  if constexpr (requires { V::store_halves(x, y); }) {
+    V::store_halves(x, y);
+  } else {
+    V::store(x, y);
+  }
+}
+
+// What becomes of what a tile's registers hold when the next chain begins: these tiles are added to
+// it, the last one last, and the sum goes where that lies; without any, to `place`.
+template <typename T, int kMerges>
+struct Before {
+  T* place = nullptr;
+  std::array<const T*, kMerges> left = {};
+};
+
+// The same in one row. Row by row between the first multiply-adds of the next chain, additions and
+// stores wait for units that these do not take. Eight or more stores one behind the other would
+// hold up the next multiply-adds: on a Zen 3 for as long as 40 of them take.
+template <typename V, int kRows, int kVectors, int kMerges>
+[[gnu::always_inline]] inline void begin_row(const Before<typename V::Value, kMerges>& before,
+                                             int row, Registers<V, kRows, kVectors>& acc) {
+#pragma GCC unroll 2
+  for (int j = 0; j < kVectors; ++j) {
+    const std::int64_t at = row * kPlaceStride<V> + j * V::kLanes;
+    if constexpr (kMerges > 0) {
+      acc[row][j] = V::add(V::load(before.left[0] + at), acc[row][j]);
+    }
+    if constexpr (kMerges > 1) {
+      acc[row][j] = V::add(V::load(before.left[1] + at), acc[row][j]);
+    }
+    put_away<V>(before.place + at, acc[row][j]);
+    acc[row][j] = V::zero();
+  }
+  asm volatile("" ::: "memory");  // the compiler would put the stores together
+}
+
+struct InChain {};
+
+template <typename V, int kRows, int kVectors>
+[[gnu::always_inline]] inline void begin_row(const InChain&, int, Registers<V, kRows, kVectors>&) {}
+
+// One index of a chain, for all elements of a tile: the first one behind what was `before`, or
+// another.
+template <typename V, int kRows, int kVectors, typename Rows, typename Step, typename When>
 [[gnu::always_inline]] inline void add_index(const Rows& a, const Step& a_row,
                                              const typename V::Value* b,
                                              Registers<V, kRows, kVectors>& acc,
-                                             [[maybe_unused]] typename V::Value* tile = nullptr) {
+                                             const When& before) {
   typename V::Reg col[kVectors];
 #pragma GCC unroll 2
   for (int j = 0; j < kVectors; ++j) {
@@ -102,14 +147,7 @@ template <typename V, int kRows, int kVectors, bool kStarts, typename Rows, type
   }
 #pragma GCC unroll 12
   for (int i = 0; i < kRows; ++i) {
-    if constexpr (kStarts) {
-#pragma GCC unroll 2
-      for (int j = 0; j < kVectors; ++j) {
-        V::store(tile + i * kPlaceStride<V> + j * V::kLanes, acc[i][j]);
-        acc[i][j] = V::zero();
-      }
-      asm volatile("" ::: "memory");  // the compiler would put the stores together
-    }
+    begin_row<V, kRows, kVectors>(before, i, acc);
     const typename V::Reg row = V::broadcast(a.row(i, a_row));
 #pragma GCC unroll 2
     for (int j = 0; j < kVectors; ++j) {
