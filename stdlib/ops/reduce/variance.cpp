@@ -34,13 +34,28 @@ std::optional<TensorType> variance_type(OpCall& call, DiagSink& diags) {
   return result;
 }
 
+// Nothing flows through the mean, as the distances to it add up to 0: what rounding would make of
+// their sum is no part of the gradient, and costs another sum over the dims. The gradient is made of
+// the distances themselves, so that gradients of it are right as well.
+OwnGradient spread_gradient(Builder& b, ValueId result, ValueId x, ValueId distances,
+                            double counted) {
+  const auto rule = [&b, distances, counted](std::span<const ValueId> upstream) {
+    const ValueId factor = b.scalar(2 / counted, b.type_of(upstream[0]).dtype);
+    const ValueId each = b.emit("mul", {upstream[0], factor});
+    return std::vector{b.emit("mul", {b.latest(distances), each})};
+  };
+  return {.results = {result}, .by = {x}, .rule = rule};
+}
+
 ValueId variance_of(Builder& b, const OpCall& call, ValueId x) {
   const Shape to = shape_arg(call.args, "to");
   const ValueId mean = b.emit("mean", {x}, to_shape(to));
-  const ValueId squares = b.emit("square", {b.emit("sub", {x, mean})});
+  const ValueId distances = b.emit("sub", {x, mean});
   const auto counted = static_cast<double>(terms_of(call, to) - correction_of(call));
-  return b.emit("div",
-                {b.emit("sum", {squares}, to_shape(to)), b.scalar(counted, call.result.dtype)});
+  const ValueId result = b.emit("div", {b.emit("sum", {b.emit("square", {distances})}, to_shape(to)),
+                                        b.scalar(counted, call.result.dtype)});
+  b.add(spread_gradient(b, result, x, distances, counted));
+  return result;
 }
 
 std::optional<ValueId> variance_expand(Builder& b, const OpCall& call, std::span<const ValueId> x) {
