@@ -44,8 +44,7 @@ void reduce_tree(const TreeLeaves& leaves, std::int64_t count, std::span<T> stac
 
 template <typename Op, typename S, typename T>
 void reduce_side(const ReductionPlan& plan, const S* in, T* out) {
-  Lanes<T> lanes;  // NOLINT: filled before it is read
-  const FewRows<Op, S, T> few(plan);
+  SideLeaves<Op, S, T> leaves(plan);
   const std::int64_t most = std::min(Lanes<T>::kMost, plan.side.extent);
   const auto size = static_cast<std::size_t>(kMaxDepth * most);
   const auto memory = std::make_unique_for_overwrite<T[]>(size);  // NOLINT(*-c-arrays)
@@ -54,13 +53,8 @@ void reduce_side(const ReductionPlan& plan, const S* in, T* out) {
     for (std::int64_t j = 0; j < plan.side.extent; j += most) {
       const std::int64_t count = std::min(most, plan.side.extent - j);
       const S* x = in + from + j * plan.side.in;
-      reduce_tree<Op, T>(plan.leaves, count, stack, [&](std::int64_t at, T* place) {
-        if (few.are_few()) {
-          few.reduce(x + at, count, place);
-        } else {
-          reduce_leaf<Op>(plan, x + at, count, lanes, place);
-        }
-      });
+      reduce_tree<Op, T>(plan.leaves, count, stack,
+                         [&](std::int64_t at, T* place) { leaves.reduce(x + at, count, place); });
       for (std::int64_t i = 0; i < count; ++i) {
         out[to + (j + i) * plan.side.out] = stack[static_cast<std::size_t>(i)];
       }

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 
+#include "runtime/kernels/reduce/lane_rows.h"
 #include "runtime/kernels/reduce/reduce_kernel.h"
 #include "runtime/kernels/reduce/reduce_ops.h"
 #include "runtime/kernels/reduce/reduction_plan.h"
@@ -45,14 +46,6 @@ void add_elements(const S* x, std::int64_t stride, std::int64_t count, bool is_n
     for (std::int64_t j = 0; j < count; ++j) {
       lane[j] = Op::apply(lane[j], static_cast<T>(x[j * stride]));
     }
-  }
-}
-
-template <typename S>
-[[gnu::always_inline]] inline void fetch(const S* from, std::int64_t count) {
-  constexpr std::int64_t kLine = 64 / sizeof(S);
-  for (std::int64_t j = 0; j < count; j += kLine) {
-    __builtin_prefetch(from + j);
   }
 }
 
@@ -199,5 +192,30 @@ void reduce_leaf(const ReductionPlan& plan, const S* x, std::int64_t count, Lane
   });
   pieces.add(lanes, number);
 }
+
+// The leaves of a plan, in the way that suits them.
+template <typename Op, typename S, typename T>
+class SideLeaves {
+ public:
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): lanes are filled before they are read
+  explicit SideLeaves(const ReductionPlan& plan) : plan_(plan), few_(plan), by_lanes_(plan) {}
+
+  // The one at `x` of `count` results side by side. Behind `out` is room for its pieces.
+  void reduce(const S* x, std::int64_t count, T* out) {
+    if (few_.are_few()) {
+      few_.reduce(x, count, out);
+    } else if (by_lanes_.fit(count)) {
+      by_lanes_.reduce(x, count, out);
+    } else {
+      reduce_leaf<Op>(plan_, x, count, lanes_, out);
+    }
+  }
+
+ private:
+  const ReductionPlan& plan_;
+  FewRows<Op, S, T> few_;
+  LaneRows<Op, S, T> by_lanes_;
+  Lanes<T> lanes_;
+};
 
 }  // namespace mtf

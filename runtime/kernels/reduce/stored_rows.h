@@ -75,6 +75,15 @@ void accumulate(const S* __restrict x, std::int64_t count, T* __restrict out) {
   });
 }
 
+// Asks for elements before they are read.
+template <typename S>
+[[gnu::always_inline]] inline void fetch(const S* from, std::int64_t count) {
+  constexpr std::int64_t kLine = 64 / sizeof(S);
+  for (std::int64_t j = 0; j < count; j += kLine) {
+    __builtin_prefetch(from + j);
+  }
+}
+
 // Joins runs of kReduceLanes elements, up to `end`, to as many lanes.
 template <typename Op, typename S, typename T>
 void accumulate_runs(const S* x, const S* end, T* lanes) {

@@ -35,8 +35,8 @@ std::optional<TensorType> variance_type(OpCall& call, DiagSink& diags) {
 }
 
 // Nothing flows through the mean, as the distances to it add up to 0: what rounding would make of
-// their sum is no part of the gradient, and costs another sum over the dims. The gradient is made of
-// the distances themselves, so that gradients of it are right as well.
+// their sum is no part of the gradient, and costs another sum over the dims. The gradient is made
+// of the distances themselves, so that gradients of it are right as well.
 OwnGradient spread_gradient(Builder& b, ValueId result, ValueId x, ValueId distances,
                             double counted) {
   const auto rule = [&b, distances, counted](std::span<const ValueId> upstream) {
@@ -52,8 +52,9 @@ ValueId variance_of(Builder& b, const OpCall& call, ValueId x) {
   const ValueId mean = b.emit("mean", {x}, to_shape(to));
   const ValueId distances = b.emit("sub", {x, mean});
   const auto counted = static_cast<double>(terms_of(call, to) - correction_of(call));
-  const ValueId result = b.emit("div", {b.emit("sum", {b.emit("square", {distances})}, to_shape(to)),
-                                        b.scalar(counted, call.result.dtype)});
+  const ValueId result =
+      b.emit("div", {b.emit("sum", {b.emit("square", {distances})}, to_shape(to)),
+                     b.scalar(counted, call.result.dtype)});
   b.add(spread_gradient(b, result, x, distances, counted));
   return result;
 }

@@ -19,16 +19,6 @@
 namespace mtf {
 namespace {
 
-std::int64_t pick(std::mt19937& random, std::int64_t low, std::int64_t high) {
-  return std::uniform_int_distribution<std::int64_t>(low, high)(random);
-}
-
-struct Sized {
-  Reduction reduction;
-  std::size_t in = 1;
-  std::size_t out = 1;
-};
-
 // Up to three kept and two reduced dims, in any order in memory; now and then a long one.
 Sized random_reduction(std::mt19937& random, ReduceKind kind) {
   Sized result;
@@ -55,15 +45,6 @@ Sized random_reduction(std::mt19937& random, ReduceKind kind) {
     result.in *= static_cast<std::size_t>(extent);
   }
   return result;
-}
-
-// On one thread and on several.
-template <typename T>
-void require_definition(const Sized& sized, const std::vector<T>& in) {
-  std::vector<T> found(sized.out);
-  reduce(sized.reduction, in.data(), found.data());
-  REQUIRE(threads_agree(*plan_reduction(sized.reduction, dtype_of(T{})), in.data(), found));
-  REQUIRE(same_bits(found, reference(sized.reduction, in.data(), sized.out)));
 }
 
 }  // namespace
@@ -220,43 +201,6 @@ TEMPLATE_TEST_CASE("runs of any length are summed in the order of the definition
         REQUIRE(same_bits(found, reference(sized.reduction, in.data(), sized.out)));
       }
     }
-  }
-}
-
-// Pictures summed to their channels, which lie side by side or apart: leaves of few rows, of a few
-// channels or of more than go together.
-Sized random_pictures(std::mt19937& random, ReduceKind kind) {
-  constexpr std::array<std::int64_t, 9> kChannels = {1, 3, 16, 64, 100, 128, 256, 300, 521};
-  Sized result;
-  Reduction& reduction = result.reduction;
-  reduction.kind = kind;
-  const std::int64_t apart = pick(random, 0, 3) == 0 ? 2 : 1;
-  const std::int64_t channels = kChannels.at(static_cast<std::size_t>(pick(random, 0, 8)));
-  std::int64_t stride = channels * apart;
-  reduction.kept.push_back({.extent = channels, .in = apart, .out = 1});
-  for (int side = 0; side < 3; ++side) {
-    const std::int64_t blocks = std::int64_t{1} << pick(random, 0, 2);
-    const std::int64_t extent = blocks * pick(random, 1, 3);
-    reduction.reduced.insert(reduction.reduced.begin(),
-                             {.extent = extent, .in = stride, .blocks = blocks});
-    stride *= extent;
-  }
-  result.in = static_cast<std::size_t>(stride);
-  result.out = static_cast<std::size_t>(channels);
-  return result;
-}
-
-TEMPLATE_TEST_CASE("pictures are reduced to their channels in the order of the definition",
-                   "[reduce]", float, double, std::uint8_t) {
-  std::mt19937 random(13);
-  for (int i = 0; i < 200; ++i) {
-    const Sized sized = random_pictures(random, static_cast<ReduceKind>(i % 4));
-    auto in = random_values<TestType>(sized.in, random);
-    for (TestType& x : in) {
-      x = pick(random, 0, 9) == 0 ? static_cast<TestType>(-0.0) : x;
-    }
-    INFO("reduction " << i);
-    require_definition(sized, in);
   }
 }
 

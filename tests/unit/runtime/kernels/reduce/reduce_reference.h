@@ -11,6 +11,8 @@
 #include <span>
 #include <vector>
 
+#include <catch2/catch.hpp>
+
 #include "runtime/kernels/reduce/reduce_kernel.h"
 #include "runtime/kernels/tree.h"
 #include "runtime/vector_math/narrow.h"
@@ -172,6 +174,25 @@ bool same_bits(const std::vector<T>& x, const std::vector<T>& y) {
     }
   }
   return x.size() == y.size();
+}
+
+inline std::int64_t pick(std::mt19937& random, std::int64_t low, std::int64_t high) {
+  return std::uniform_int_distribution<std::int64_t>(low, high)(random);
+}
+
+struct Sized {
+  Reduction reduction;
+  std::size_t in = 1;
+  std::size_t out = 1;
+};
+
+// On one thread and on several.
+template <typename T>
+void require_definition(const Sized& sized, const std::vector<T>& in) {
+  std::vector<T> found(sized.out);
+  reduce(sized.reduction, in.data(), found.data());
+  REQUIRE(threads_agree(*plan_reduction(sized.reduction, dtype_of(T{})), in.data(), found));
+  REQUIRE(same_bits(found, reference(sized.reduction, in.data(), sized.out)));
 }
 
 }  // namespace mtf
