@@ -35,12 +35,28 @@ struct LaneMath {
     return (a == a) & (b == b) ? ordered : sum;  // NOLINT(misc-redundant-expression): of NaN
   }
 
-  static F rounded(F x) {
-    constexpr std::uint32_t kUpper = 0xFFFF0000U;
+  // Words whose upper halves are the nearest bf16.
+  static W nearest(F x) {
     const W from = words(x);
-    const W nearest = (from + 0x7FFFU + ((from >> 16U) & 1U)) & kUpper;
-    const W quiet = (from | 0x400000U) & kUpper;
-    return x == x ? floats(nearest) : floats(quiet);  // NOLINT(misc-redundant-expression)
+    const W near = from + 0x7FFFU + ((from >> 16U) & 1U);
+    const W quiet = from | 0x400000U;
+    return x == x ? near : quiet;  // NOLINT(misc-redundant-expression): of NaN
+  }
+
+  static F rounded(F x) {
+    if constexpr (requires { V::rounded_halves(x); }) {
+      return floats(__builtin_convertvector(V::rounded_halves(x), W) << 16U);
+    } else {
+      return floats(nearest(x) & 0xFFFF0000U);
+    }
+  }
+
+  static typename V::Halves rounded_halves(F x) {
+    if constexpr (requires { V::rounded_halves(x); }) {
+      return V::rounded_halves(x);
+    } else {
+      return __builtin_convertvector(nearest(x) >> 16U, typename V::Halves);
+    }
   }
 
   template <LaneFn kFn>
@@ -152,10 +168,8 @@ struct LaneMemory {
     if constexpr (kKind == LaneKind::kF32) {
       std::memcpy(place + (at + kFirst) * sizeof(float), &value, sizeof(value));
     } else if constexpr (kKind == LaneKind::kBF16) {
-      const auto halves =
-          __builtin_convertvector(reinterpret_cast<W>(value) >> 16U, typename V::Halves);
-      prefetch<2, true>(place, at);
-      std::memcpy(place + (at + kFirst) * 2, &halves, sizeof(halves));
+      store_halves(__builtin_convertvector(reinterpret_cast<W>(value) >> 16U, typename V::Halves),
+                   place, at);
     } else if constexpr (kKind == LaneKind::kBool) {
       const auto bytes =
           __builtin_convertvector(reinterpret_cast<W>(value) & 1U, typename V::Bytes);
@@ -163,6 +177,11 @@ struct LaneMemory {
     } else {
       std::memcpy(place + kFirst * sizeof(float), &value, sizeof(value));
     }
+  }
+
+  static void store_halves(const typename V::Halves& halves, std::byte* place, std::size_t at) {
+    prefetch<2, true>(place, at);
+    std::memcpy(place + (at + kFirst) * 2, &halves, sizeof(halves));
   }
 };
 
@@ -191,6 +210,17 @@ struct LaneStore {
   template <std::size_t kIndex, typename F>
   static F of(F value, const LaneContext& context) {
     LaneMemory<V, kKind, kIndex>::store(value, context.place, context.at);
+    return value;
+  }
+};
+
+// To bf16, where no later instruction reads the registers: they keep what was not rounded.
+template <typename V>
+struct LaneStoreRounded {
+  template <std::size_t kIndex, typename F>
+  static F of(F value, const LaneContext& context) {
+    LaneMemory<V, LaneKind::kBF16, kIndex>::store_halves(LaneMath<V>::rounded_halves(value),
+                                                         context.place, context.at);
     return value;
   }
 };
@@ -303,6 +333,7 @@ struct LaneMachine {
     set.load = {code<LaneLoad<V, static_cast<LaneKind>(kKind)>>()...};
     set.store = {code<LaneStore<V, static_cast<LaneKind>(kKind)>>()...};
     set.round = code<LaneRound<V>>();
+    set.store_rounded = code<LaneStoreRounded<V>>();
     set.check = reinterpret_cast<LaneCode>(&check);
     set.unary = {code<LaneUnary<V, static_cast<LaneFn>(kFn)>>()...};
     set.binary = {binaries<static_cast<LaneFn>(kFn), false>(kinds)...};
@@ -314,6 +345,15 @@ struct LaneMachine {
     return set;
   }
 };
+
+// The set with V's own way of rounding.
+template <typename V, std::size_t... kIndex>
+LaneSet with_rounding_of(LaneSet set, std::index_sequence<kIndex...> /*registers*/) {
+  using Machine = LaneMachine<V, kIndex...>;
+  set.round = Machine::template code<LaneRound<V>>();
+  set.store_rounded = Machine::template code<LaneStoreRounded<V>>();
+  return set;
+}
 
 template <typename V, std::size_t... kIndex>
 LaneSet make_lane_set(std::index_sequence<kIndex...> /*registers*/) {

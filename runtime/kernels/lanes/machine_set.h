@@ -40,7 +40,9 @@ struct LaneSet {
   PerKind<LaneCode> load{};
   PerKind<LaneCode> store{};  // what is bf16 has been rounded
   LaneCode round = nullptr;   // to bf16
-  LaneCode check = nullptr;   // sets the byte at its place if something is not finite
+  LaneCode store_rounded =
+      nullptr;               // to bf16, and as it is in the registers, which none reads then
+  LaneCode check = nullptr;  // sets the byte at its place if something is not finite
   std::array<LaneCode, kLaneFns> unary{};
   std::array<PerKind<LaneCode>, kLaneFns> binary{};    // fn(registers, memory)
   std::array<PerKind<LaneCode>, kLaneFns> reversed{};  // fn(memory, registers)
@@ -53,6 +55,7 @@ struct LaneSet {
 
 // Made when first asked for, by code of that instruction set.
 [[nodiscard]] const LaneSet& lane_set_avx512();
+[[nodiscard]] const LaneSet& lane_set_avx512bf16();
 [[nodiscard]] const LaneSet& lane_set_avx2();
 
 }  // namespace mtf

@@ -257,7 +257,7 @@ TEST_CASE("a chain in registers has the bits of its calls one by one") {
     const std::size_t n = kSizes[random() % kSizes.size()];
     const Chain chain = random_chain(random, n);
     const std::vector<Column> wanted = one_by_one(chain, n, Isa::kAvx2);
-    for (const Isa isa : {Isa::kAvx2, widest_isa()}) {
+    for (const Isa isa : {Isa::kAvx2, std::min(Isa::kAvx512, widest_isa()), widest_isa()}) {
       const Written found = in_registers(chain, n, isa);
       INFO(to_string(isa) << ", " << n << " elements of " << to_string(chain));
       for (std::size_t s = 0; s < found.results.size(); ++s) {
@@ -266,6 +266,34 @@ TEST_CASE("a chain in registers has the bits of its calls one by one") {
       }
       const double most = largest(chain, wanted, n);
       REQUIRE((found.finite ? std::isfinite(most) : most > 1e37));
+    }
+  }
+}
+
+TEST_CASE("all upper halves are rounded to bf16 alike, subnormals too") {
+  constexpr std::array kLower = {0U, 1U, 0x7FFFU, 0x8000U, 0x8001U, 0xFFFFU};
+  constexpr std::size_t kUpper = 1U << 16U;
+  Column column{.dtype = DType::kF32, .data = Bytes(kUpper * kLower.size() * sizeof(float))};
+  for (std::size_t i = 0; i < kUpper * kLower.size(); ++i) {
+    const std::uint32_t bits =
+        static_cast<std::uint32_t>(i % kUpper) << 16U | kLower.at(i / kUpper);
+    std::memcpy(column.data.data() + i * sizeof(bits), &bits, sizeof(bits));
+  }
+  const OpDef& negate = *find_op(op_table(), "neg");
+  Chain chain;
+  chain.reads = {column};
+  chain.how = {{}};
+  chain.ops = {&negate, &negate, &negate};
+  for (const std::int64_t operand : {0, ~0, 0}) {  // in the registers, exact, and as it is stored
+    chain.stages.push_back(
+        {.fn = negate.lanes, .operands = {operand}, .to = DType::kBF16, .written = true});
+  }
+  const std::size_t n = kUpper * kLower.size();
+  const std::vector<Column> wanted = one_by_one(chain, n, Isa::kAvx2);
+  for (const Isa isa : {Isa::kAvx2, std::min(Isa::kAvx512, widest_isa()), widest_isa()}) {
+    const Written found = in_registers(chain, n, isa);
+    for (std::size_t s = 0; s < wanted.size(); ++s) {
+      CHECK(same(found.results[s], wanted[s], n));
     }
   }
 }
