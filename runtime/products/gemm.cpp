@@ -26,8 +26,8 @@ namespace {
 constexpr std::size_t kTableBytes = std::size_t{32} << 10;  // of offsets that need no allocation
 constexpr double kThreadedProducts = 4e6;                   // below, waking threads takes longer
 
-constexpr std::int64_t kNearResult = 192
-                                     << 10;  // bytes of a result, or a band, not asked for ahead
+// Bytes of a result, or of a band, that is not asked for ahead.
+constexpr std::int64_t kNearResult = 192 << 10;
 
 // Elements of packed_a, packed_b, carried, local and band.
 template <typename T>

@@ -40,9 +40,9 @@ struct LaneSet {
   PerKind<LaneCode> load{};
   PerKind<LaneCode> store{};  // what is bf16 has been rounded
   LaneCode round = nullptr;   // to bf16
-  LaneCode store_rounded =
-      nullptr;               // to bf16, and as it is in the registers, which none reads then
-  LaneCode check = nullptr;  // sets the byte at its place if something is not finite
+  LaneCode check = nullptr;   // sets the byte at its place if something is not finite
+  // To bf16 on the way to memory: the registers, which nothing reads then, stay as they are.
+  LaneCode store_rounded = nullptr;
   std::array<LaneCode, kLaneFns> unary{};
   std::array<PerKind<LaneCode>, kLaneFns> binary{};    // fn(registers, memory)
   std::array<PerKind<LaneCode>, kLaneFns> reversed{};  // fn(memory, registers)

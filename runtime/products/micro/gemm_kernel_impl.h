@@ -30,7 +30,9 @@ template <typename V, int kRows, int kVectors>
   }
 }
 
-// Adds the first index of chains behind a part that is done, with at most two merges left.
+inline constexpr int kMergesAtStart = 2;  // at most
+
+// Adds the first index of chains behind a part that is done, with no more merges left.
 template <typename V, int kRows, int kVectors, typename Cursor>
 [[gnu::always_inline]] inline void start(const DonePart<typename V::Value>& done, Cursor& next,
                                          Registers<V, kRows, kVectors>& acc) {
@@ -54,7 +56,7 @@ template <typename V, int kRows, int kVectors, typename Cursor>
                                             Registers<V, kRows, kVectors>& acc) {
   const bool starts = before.at != nullptr && !part.resumes && part.length > 0;
   // Sums stay out of the chains' mode.
-  merge<V, kRows, kVectors>(before, starts && !V::kFlushes ? 2 : 0, acc);
+  merge<V, kRows, kVectors>(before, starts && !V::kFlushes ? kMergesAtStart : 0, acc);
   if (!starts && before.at != nullptr) {
     store<V, kRows, kVectors>(acc, *before.at, kPlaceStride<V>);
   }

@@ -88,8 +88,8 @@ void hold(Registers<V, kRows, kVectors>& acc) {
   }
 }
 
-// Stores between multiply-adds. Of a whole register one takes the place of a multiply-add on a Zen
-// 5, as both read from it; stores of its halves do not.
+// Stores between multiply-adds. On a Zen 5 a store of a whole register takes the turn of a
+// multiply-add, which reads its third operand on the same way; stores of the two halves do not.
 template <typename V>
 void put_away(typename V::Value* x, typename V::Reg y) {
   if constexpr (requires { V::store_halves(x, y); }) {
@@ -128,6 +128,7 @@ template <typename V, int kRows, int kVectors, int kMerges>
   asm volatile("" ::: "memory");  // the compiler would put the stores together
 }
 
+// Nothing: the chain goes on.
 struct InChain {};
 
 template <typename V, int kRows, int kVectors>
