@@ -31,7 +31,11 @@ inline constexpr std::int64_t kRowsWorthPacking = 48;    // for such columns
 inline constexpr std::int64_t kBandElements = 16 << 10;
 inline constexpr std::int64_t kBandedBytes = 4 << 20;
 inline constexpr std::int64_t kFarColsTiles = 4;
-inline constexpr std::int64_t kFewCols = 96;  // in a group, where not all columns fit
+// Columns of a group, where not all fit: more of them, for which rows come anew less often, as long
+// as they leave that cache room for rows.
+inline constexpr std::int64_t kFewCols = 96;
+inline constexpr std::int64_t kMoreCols = 128;
+inline constexpr std::int64_t kMoreBytes = 640 << 10;
 // Tiles of columns for which rows side by side are gathered, and of leaves that would take turns.
 inline constexpr std::int64_t kGatheredTiles = 4;
 inline constexpr std::int64_t kGatheredTurns = 2;
@@ -135,10 +139,11 @@ void choose_packing(GemmWork<T>& work, std::int64_t rows, std::int64_t cols) {
 
 template <typename T>
 void choose_groups(GemmWork<T>& work, const Blocking& blocking) {
-  const std::int64_t bytes =
-      blocking.col_tiles * work.width() * blocking.panel * static_cast<std::int64_t>(sizeof(T));
+  const std::int64_t lane = blocking.panel * static_cast<std::int64_t>(sizeof(T));
+  const std::int64_t bytes = blocking.col_tiles * work.width() * lane;
+  const std::int64_t cols = kMoreCols * lane <= in_second_level(kMoreBytes) ? kMoreCols : kFewCols;
   work.one_group = bytes <= in_second_level(kGroupBytes);
-  work.group = work.one_group ? blocking.col_tiles : kFewCols / work.width();
+  work.group = work.one_group ? blocking.col_tiles : cols / work.width();
   if (work.epilogue != nullptr) {
     const std::int64_t band = blocking.col_tiles * work.tile_size();
     const std::int64_t worth = work.one_group ? 1 : kFarColsTiles;
