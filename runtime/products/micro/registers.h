@@ -89,7 +89,7 @@ void hold(Registers<V, kRows, kVectors>& acc) {
 }
 
 // Stores between multiply-adds. On a Zen 5 a store of a whole register takes the turn of a
-// multiply-add, which reads its third operand on the same way; stores of the two halves do not.
+// multiply-add, which reads its third operand on the same way; stores of its two halves seldom do.
 template <typename V>
 void put_away(typename V::Value* x, typename V::Reg y) {
   if constexpr (requires { V::store_halves(x, y); }) {
