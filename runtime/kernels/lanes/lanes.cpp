@@ -144,7 +144,7 @@ class LaneCompiler {
         emit(set().unary[fn], 0);
       }
     }
-    if (stage.to == DType::kBF16 && !is_exact(s) && !is_stored_alone(s)) {
+    if (is_rounded(s) && !is_only_stored(s)) {
       emit(set().round, 0);
     }
   }
@@ -154,26 +154,26 @@ class LaneCompiler {
                        : reads_[static_cast<std::size_t>(operand)].dtype;
   }
 
-  // Whether the result is one of the numbers that it is made of, or its opposite, and these are
-  // bf16.
-  [[nodiscard]] bool is_exact(std::size_t s) const {
+  // To bf16: but for a result that is one of the numbers that it is made of, or its opposite, where
+  // these are bf16.
+  [[nodiscard]] bool is_rounded(std::size_t s) const {
     constexpr std::array kExact = {LaneFn::kMove,    LaneFn::kNegate,  LaneFn::kMagnitude,
                                    LaneFn::kRectify, LaneFn::kSmaller, LaneFn::kLarger,
                                    LaneFn::kChoose};
     const LaneStage& stage = stages_[s];
-    return std::ranges::find(kExact, stage.fn) != kExact.end() &&
-           std::ranges::none_of(stage.operands, [this](std::int64_t operand) {
-             return dtype_of(operand) == DType::kF32;
-           });
+    const bool can_be_exact = std::ranges::find(kExact, stage.fn) != kExact.end();
+    const bool has_wide = std::ranges::any_of(
+        stage.operands, [this](std::int64_t operand) { return dtype_of(operand) == DType::kF32; });
+    return stage.to == DType::kBF16 && (!can_be_exact || has_wide);
   }
 
-  // Whether a result that is rounded goes to memory, and to nothing else from the registers.
-  [[nodiscard]] bool is_stored_alone(std::size_t s) const {
+  // Whether the registers hold the result for memory alone.
+  [[nodiscard]] bool is_only_stored(std::size_t s) const {
     bool is_read = stages_[s].checked;
     for (std::size_t o = 0; s + 1 < stages_.size() && o < stages_[s + 1].operands.size(); ++o) {
       is_read = is_read || is_held(s + 1, o);
     }
-    return stages_[s].written && stages_[s].to == DType::kBF16 && !is_exact(s) && !is_read;
+    return stages_[s].written && !is_read;
   }
 
   // The last stage that reads the result from memory; `s`: none does.
@@ -193,8 +193,8 @@ class LaneCompiler {
     const std::size_t last = last_reader(s);
     if (stages_[s].written) {
       memory_[s] = {.kind = kind_of(stages_[s].to), .index = program_.reads_ + written_++};
-      emit(is_stored_alone(s) ? set().store_rounded : set().store[at(memory_[s].kind)],
-           memory_[s].index);
+      const bool rounds = is_rounded(s) && is_only_stored(s);
+      emit(rounds ? set().store_rounded : set().store[at(memory_[s].kind)], memory_[s].index);
     } else if (last > s) {
       const std::size_t slot = slot_until(s, last);
       memory_[s] = {.kind = LaneKind::kSlot, .index = first_slot_ + slot};

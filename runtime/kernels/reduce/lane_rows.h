@@ -17,6 +17,35 @@
 
 namespace mtf {
 
+// Where the rows of a leaf begin, in order.
+class LeafRows {
+ public:
+  LeafRows() = default;
+  explicit LeafRows(const ReductionPlan& plan) : ahead_(plan.ahead) {
+    begins_.reserve(static_cast<std::size_t>(plan.leaf_length));
+    for_each(plan.inside, 0, 0, [&](std::int64_t at, std::int64_t) {
+      for (std::int64_t i = 0; i < plan.run.extent; ++i) {
+        begins_.push_back(at + i * plan.run.in);
+      }
+    });
+  }
+
+  [[nodiscard]] std::size_t size() const { return begins_.size(); }
+  [[nodiscard]] std::int64_t operator[](std::size_t row) const { return begins_[row]; }
+
+  // Asks for `count` results of each row of what comes behind the leaf at `x`.
+  template <typename S>
+  void fetch_next(const S* x, std::int64_t count) const {
+    for (std::size_t row = 0; row < size() && ahead_ != 0; ++row) {
+      fetch(x + begins_[row] + ahead_, count);
+    }
+  }
+
+ private:
+  std::int64_t ahead_ = 0;
+  std::vector<std::int64_t> begins_;
+};
+
 struct TwoRegisters {
   WideLanes lower = {};
   WideLanes upper = {};
@@ -30,29 +59,14 @@ struct TwoRegisters {
 template <typename Op, typename S, typename T>
 class LaneRows {
  public:
-  explicit LaneRows(const ReductionPlan& plan) : ahead_(plan.ahead) {
-    const std::int64_t row = std::min(plan.side.extent, results_together(sizeof(T))) * kSize;
-    const bool is_near = plan.leaf_length * row <= kNear;
-    const std::int64_t places = kConflict / std::gcd(plan.run.in * kSize, kConflict);
-    const bool is_spread = plan.leaf_length <= kSamePlace * places;
-    if (!kAdds || plan.leaf_length < kReduceLanes || !is_near || !is_spread || plan.side.in != 1) {
-      return;
-    }
-    for_each(plan.inside, 0, 0, [&](std::int64_t at, std::int64_t) {
-      for (std::int64_t i = 0; i < plan.run.extent; ++i) {
-        rows_.push_back(at + i * plan.run.in);
-      }
-    });
-  }
+  explicit LaneRows(const ReductionPlan& plan) : rows_(suit(plan) ? LeafRows(plan) : LeafRows()) {}
 
   // Whether the plan's leaves are such.
-  [[nodiscard]] bool fit(std::int64_t count) const { return !rows_.empty() && count >= kOne; }
+  [[nodiscard]] bool fit(std::int64_t count) const { return rows_.size() > 0 && count >= kOne; }
 
   // The leaf at `x` of `count` results, the last of which are perhaps made twice.
   void reduce(const S* x, std::int64_t count, T* out) const {
-    for (std::size_t row = 0; row < rows_.size() && ahead_ != 0; ++row) {
-      fetch(x + rows_[row] + ahead_, count);
-    }
+    rows_.fetch_next(x, count);
     if constexpr (kAdds) {
       add(x, count, out);
     }
@@ -67,6 +81,14 @@ class LaneRows {
   static constexpr std::int64_t kNear = 32 << 10;
   static constexpr std::int64_t kConflict = 4096;  // bytes between rows that have the same
   static constexpr std::int64_t kSamePlace = 16;
+
+  static bool suit(const ReductionPlan& plan) {
+    const std::int64_t row = std::min(plan.side.extent, results_together(sizeof(T))) * kSize;
+    const bool is_near = plan.leaf_length * row <= kNear;
+    const std::int64_t places = kConflict / std::gcd(plan.run.in * kSize, kConflict);
+    const bool is_spread = plan.leaf_length <= kSamePlace * places;
+    return kAdds && plan.leaf_length >= kReduceLanes && is_near && is_spread && plan.side.in == 1;
+  }
 
   void add(const S* x, std::int64_t count, float* out) const {
     std::int64_t j = 0;
@@ -104,8 +126,7 @@ class LaneRows {
     }
   }
 
-  std::int64_t ahead_;
-  std::vector<std::int64_t> rows_;  // where each begins
+  LeafRows rows_;
 };
 
 }  // namespace mtf

@@ -104,26 +104,16 @@ void add_rows(const ReductionPlan& plan, const S* x, std::int64_t rows, std::int
 template <typename Op, typename S, typename T>
 class FewRows {
  public:
-  explicit FewRows(const ReductionPlan& plan) : step_(plan.side.in), ahead_(plan.ahead) {
-    if (std::ranges::find(kFew, plan.leaf_length) == kFew.end()) {
-      return;
-    }
-    for_each(plan.inside, 0, 0, [&](std::int64_t at, std::int64_t) {
-      for (std::int64_t i = 0; i < plan.run.extent; ++i) {
-        rows_[count_++] = at + i * plan.run.in;
-      }
-    });
-  }
+  explicit FewRows(const ReductionPlan& plan)
+      : step_(plan.side.in), rows_(suit(plan) ? LeafRows(plan) : LeafRows()) {}
 
   // Whether the plan's leaves are such.
-  [[nodiscard]] bool are_few() const { return count_ > 0; }
+  [[nodiscard]] bool are_few() const { return rows_.size() > 0; }
 
   // The leaf at `x` of `count` results.
   void reduce(const S* x, std::int64_t count, T* out) const {
-    for (std::size_t row = 0; row < count_ && ahead_ != 0; ++row) {
-      fetch(x + rows_[row] + ahead_, count);
-    }
-    switch (count_) {
+    rows_.fetch_next(x, count);
+    switch (rows_.size()) {
       case 1:
         return reduce_rows<1>(x, count, out);
       case 2:
@@ -137,6 +127,10 @@ class FewRows {
 
  private:
   static constexpr std::array<std::int64_t, 4> kFew = {1, 2, 4, 8};
+
+  static bool suit(const ReductionPlan& plan) {
+    return std::ranges::find(kFew, plan.leaf_length) != kFew.end();
+  }
 
   template <std::size_t kRows>
   void reduce_rows(const S* x, std::int64_t count, T* __restrict out) const {
@@ -166,9 +160,7 @@ class FewRows {
   }
 
   std::int64_t step_;
-  std::int64_t ahead_;
-  std::array<std::int64_t, 8> rows_ = {};  // where each begins
-  std::size_t count_ = 0;
+  LeafRows rows_;
 };
 
 // The leaf at `x` of `count` results side by side. Behind `out` is room for its pieces.

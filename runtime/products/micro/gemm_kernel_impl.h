@@ -30,6 +30,17 @@ template <typename V, int kRows, int kVectors>
   }
 }
 
+// Puts a part's whole value away, if there is one, before the next chains' mode.
+template <typename V, int kRows, int kVectors>
+[[gnu::always_inline]] inline void finish(DonePart<typename V::Value> done,
+                                          Registers<V, kRows, kVectors>& acc) {
+  merge<V, kRows, kVectors>(done, 0, acc);
+  if (done.at != nullptr) {
+    store<V, kRows, kVectors>(acc, *done.at, kPlaceStride<V>);
+  }
+  hold<V, kRows, kVectors>(acc);
+}
+
 inline constexpr int kMergesAtStart = 2;  // at most
 
 // Adds the first index of chains behind a part that is done, with no more merges left.
@@ -40,11 +51,11 @@ template <typename V, int kRows, int kVectors, typename Cursor>
   Value* const* const at = done.at;
   switch (done.merges) {
     case 0:
-      return next.start(Before<Value, 0>{.place = at[0]}, acc);
+      return next.start(Before<Value, 0>{{at[0]}}, acc);
     case 1:
-      return next.start(Before<Value, 1>{.place = at[-1], .left = {at[-1]}}, acc);
+      return next.start(Before<Value, 1>{{at[-1]}}, acc);
     default:
-      return next.start(Before<Value, 2>{.place = at[-2], .left = {at[-1], at[-2]}}, acc);
+      return next.start(Before<Value, 2>{{at[-1], at[-2]}}, acc);
   }
 }
 
@@ -55,12 +66,12 @@ template <typename V, int kRows, int kVectors, typename Cursor>
                                             DonePart<typename V::Value> before, Cursor& next,
                                             Registers<V, kRows, kVectors>& acc) {
   const bool starts = before.at != nullptr && !part.resumes && part.length > 0;
-  // Sums stay out of the chains' mode.
-  merge<V, kRows, kVectors>(before, starts && !V::kFlushes ? kMergesAtStart : 0, acc);
-  if (!starts && before.at != nullptr) {
-    store<V, kRows, kVectors>(acc, *before.at, kPlaceStride<V>);
+  if (starts) {  // sums stay out of the chains' mode
+    merge<V, kRows, kVectors>(before, V::kFlushes ? 0 : kMergesAtStart, acc);
+    hold<V, kRows, kVectors>(acc);
+  } else {
+    finish<V, kRows, kVectors>(before, acc);
   }
-  hold<V, kRows, kVectors>(acc);
   const Flushing<V::kFlushes> flushing;
   if (starts) {
     start<V, kRows, kVectors>(before, next, acc);
@@ -128,23 +139,17 @@ template <typename V, typename Cursor, int kLeaves, int kRows, int kVectors>
     if constexpr (kLeaves == 1) {
       run_leaf<V, kRows, kVectors>(run, part, done, next, acc);
     } else {
-      if (done.at != nullptr) {
-        store<V, kRows, kVectors>(acc, *done.at, kPlaceStride<V>);
-      }
+      finish<V, kRows, kVectors>(done, acc);
       sum_leaves<V, kLeaves, kRows, kVectors>(part.length, next, acc);
     }
     asm volatile("" ::: "memory");
     done = {.at = run.places + part.depth, .merges = part.merges};
-    if constexpr (kLeaves != 1) {
-      merge<V, kRows, kVectors>(done, 0, acc);
-      hold<V, kRows, kVectors>(acc);  // before the next chains' mode
-    }
+  }
+  if (run.result == nullptr) {
+    return finish<V, kRows, kVectors>(done, acc);
   }
   merge<V, kRows, kVectors>(done, 0, acc);
-  if (run.result != nullptr) {
-    return store<V, kRows, kVectors>(acc, run.result, run.result_stride);
-  }
-  store<V, kRows, kVectors>(acc, *done.at, kPlaceStride<V>);
+  store<V, kRows, kVectors>(acc, run.result, run.result_stride);
 }
 
 template <typename V, bool kApart, int kLeaves, int kRows, int kVectors>

@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -99,12 +100,11 @@ void put_away(typename V::Value* x, typename V::Reg y) {
   }
 }
 
-// What becomes of what a tile's registers hold when the next chain begins: these tiles are added to
-// it, the last one last, and the sum goes where that lies; without any, to `place`.
+// What becomes of what a tile's registers hold when the next chain begins: tiles are added to it in
+// turn, and the sum goes where the last of them lies; without merges, to the only one.
 template <typename T, int kMerges>
 struct Before {
-  T* place = nullptr;
-  std::array<const T*, kMerges> left = {};
+  std::array<T*, std::max(kMerges, 1)> tiles;
 };
 
 // The same in one row. Row by row between the first multiply-adds of the next chain, additions and
@@ -117,12 +117,12 @@ template <typename V, int kRows, int kVectors, int kMerges>
   for (int j = 0; j < kVectors; ++j) {
     const std::int64_t at = row * kPlaceStride<V> + j * V::kLanes;
     if constexpr (kMerges > 0) {
-      acc[row][j] = V::add(V::load(before.left[0] + at), acc[row][j]);
+      acc[row][j] = V::add(V::load(before.tiles[0] + at), acc[row][j]);
     }
     if constexpr (kMerges > 1) {
-      acc[row][j] = V::add(V::load(before.left[1] + at), acc[row][j]);
+      acc[row][j] = V::add(V::load(before.tiles[1] + at), acc[row][j]);
     }
-    put_away<V>(before.place + at, acc[row][j]);
+    put_away<V>(before.tiles.back() + at, acc[row][j]);
     acc[row][j] = V::zero();
   }
   asm volatile("" ::: "memory");  // the compiler would put the stores together
