@@ -4,19 +4,29 @@
 #include <array>
 
 #include "runtime/products/gemm_block.h"
-#include "runtime/products/winograd/transforms.h"
+#include "runtime/products/pack/gemm_turn.h"
 
 namespace mtf {
 namespace {
 
-constexpr std::int64_t kColsAtATime = 8;  // that are turned: no more lie in one place of a cache
 constexpr std::int64_t kLine = 64;        // bytes that memory moves at once
+constexpr std::int64_t kColsAtATime = 8;  // that are turned: no more lie in one place of a cache
 
 // Columns that are apart, side by side.
 template <std::int64_t kCount, typename S>
 void turn(const S* const* cols, std::int64_t step, std::int64_t length, float* to,
           std::int64_t width) {
-  for (std::int64_t k = 0; k < length; ++k) {
+  std::int64_t k = 0;
+  if constexpr (kCount == Turn<float>::kLanes) {
+    for (; step == 1 && k + kTurned <= length; k += kTurned) {
+      Turn<float>::Reg turned[kTurned];  // NOLINT: of registers, which std::array warns of
+      Turn<float>::turn(cols, k, turned);
+      for (std::int64_t i = 0; i < kTurned; ++i) {
+        Turn<float>::store(to + (k + i) * width, turned[i]);
+      }
+    }
+  }
+  for (; k < length; ++k) {
 #pragma GCC unroll 8
     for (std::int64_t j = 0; j < kCount; ++j) {
       to[k * width + j] = static_cast<float>(cols[j][k * step]);
@@ -57,14 +67,37 @@ std::int64_t WinogradTaps<S>::offset_of(std::int64_t tap) const {
 }
 
 template <typename S>
-void WinogradTaps<S>::gather(const S* b, std::int64_t panel, std::int64_t block, float* to) const {
+bool WinogradTaps<S>::fill_panel(std::int64_t panel) const {
+  const std::int64_t col = panel * width_;
+  return cols_from(col) == width_ && lie_side_by_side(col);
+}
+
+template <typename S>
+std::array<const S*, kWinogradTaps> WinogradTaps<S>::of(const S* b, std::int64_t panel,
+                                                        std::int64_t block) const {
+  const S* const first = b + block * leaf_ * inner_step_ + cols_.at(panel * width_);
+  std::array<const S*, kWinogradTaps> taps = {};
+  for (std::size_t tap = 0; tap < taps.size(); ++tap) {
+    taps[tap] = first + offset_of(static_cast<std::int64_t>(tap));
+  }
+  return taps;
+}
+
+template <typename S>
+std::array<const float*, kWinogradTaps> WinogradTaps<S>::gather(const S* b, std::int64_t panel,
+                                                                std::int64_t block,
+                                                                float* to) const {
   const std::int64_t col = panel * width_;
   if (cols_from(col) < width_) {
     std::fill_n(to, size(), 0.0F);
   }
+  std::array<const float*, kWinogradTaps> taps = {};
   for (std::int64_t tap = 0; tap < kWinogradTaps; ++tap) {
-    gather_tap(b + offset_of(tap) + block * leaf_ * inner_step_, col, to + tap * leaf_ * width_);
+    gather_tap(b + offset_of(tap) + block * leaf_ * inner_step_, col, to);
+    taps[static_cast<std::size_t>(tap)] = to;
+    to += leaf_ * width_;
   }
+  return taps;
 }
 
 template <typename S>

@@ -1,11 +1,14 @@
 // A kernel's elements as they are transformed: of one panel of columns and one block of the summed
-// dim, each tap's columns side by side for each index, widened.
+// dim, each tap's columns side by side for each index. Where they do not lie so they are gathered,
+// and widened.
 
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "runtime/products/offsets.h"
+#include "runtime/products/winograd/transforms.h"
 #include "runtime/products/winograd/winograd.h"
 
 namespace mtf {
@@ -21,8 +24,14 @@ class WinogradTaps {
   [[nodiscard]] std::int64_t panels() const { return panels_; }
   [[nodiscard]] std::int64_t size() const;  // elements of what is gathered
 
-  // With zeros for columns that there are none of.
-  void gather(const S* b, std::int64_t panel, std::int64_t block, float* to) const;
+  // Whether there are as many columns in a panel as it is wide, and they lie side by side.
+  [[nodiscard]] bool fill_panel(std::int64_t panel) const;
+  // Where each tap begins in memory.
+  [[nodiscard]] std::array<const S*, kWinogradTaps> of(const S* b, std::int64_t panel,
+                                                       std::int64_t block) const;
+  // And in `to`, where all of them are gathered, with zeros for columns that there are none of.
+  std::array<const float*, kWinogradTaps> gather(const S* b, std::int64_t panel, std::int64_t block,
+                                                 float* to) const;
 
   // What the next call would gather, being far apart, is asked of memory some runs at a time while
   // other work is done.

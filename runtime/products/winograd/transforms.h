@@ -31,8 +31,8 @@ struct WinogradTile {
   static constexpr int kResults = kSide * kSide;
 };
 
-// Of `blocks` times `count` elements at each of kFrom pointers, one behind the other; a block's
-// numbers are `block_step` from those of the one before, and the products' in it `step`.
+// Of `blocks` times `count` elements at each of kFrom pointers, the blocks `block_from` apart; a
+// block's numbers are `block_to` from those of the one before, and the products' in it `step`.
 template <typename S, int kFrom>
 struct WinogradFactors {  // NOLINT: whoever makes one fills `from`
   std::array<const S*, kFrom> from;
@@ -40,21 +40,17 @@ struct WinogradFactors {  // NOLINT: whoever makes one fills `from`
   float* to = nullptr;
   std::int64_t step = 0;
   std::int64_t blocks = 1;
-  std::int64_t block_step = 0;
+  std::int64_t block_from = 0;
+  std::int64_t block_to = 0;
 };
 
 template <typename S>
 using WinogradElements = WinogradFactors<S, WinogradTile<S>::kProducts>;
+template <typename S>
+using WinogradKernel = WinogradFactors<S, kWinogradTaps>;
 // The elements of y that belong to a tile's results.
 template <typename S>
 using WinogradPlaces = WinogradFactors<S, WinogradTile<S>::kResults>;
-
-struct WinogradKernel {
-  const float* taps = nullptr;  // `count` elements each, one behind the other
-  std::int64_t count = 0;
-  float* to = nullptr;
-  std::int64_t step = 0;
-};
 
 // Results have `count` elements each, one behind the other. Those that wait are added in front, the
 // last first; `places` are theirs, from the first one that is added on, which gets the sum.
@@ -69,7 +65,8 @@ struct WinogradResults {
 template <typename S>
 struct WinogradTransforms {
   void (*elements)(const WinogradElements<S>&) = nullptr;
-  void (*kernel)(const WinogradKernel&) = nullptr;
+  void (*kernel)(const WinogradKernel<S>&) = nullptr;
+  void (*gathered)(const WinogradKernel<float>&) = nullptr;  // the same of one that was widened
   void (*results)(const WinogradResults&) = nullptr;
 };
 

@@ -173,21 +173,6 @@ void transform_factors_at(const Factors& work, std::int64_t at, const Combine& c
                             });
 }
 
-template <typename V, typename S>
-void transform_kernel_at(const WinogradKernel& work, std::int64_t at) {
-  constexpr int kReads = WinogradTile<S>::kReads;
-  const std::int64_t row = kWinogradWindow * work.count;
-  const float* const from = work.taps + at;
-  float* to = work.to + at;
-  along_both<V, kWinogradWindow, kReads>(
-      [&](int i, int j) { return V::load(from + j * work.count + i * row); },
-      Along<V, WinogradTile<S>::kSide>::taps,
-      [&to, step = work.step](int, int, typename V::Reg x) {
-        V::store(to, x);
-        to += step;
-      });
-}
-
 // What `combine` makes of products, of which a row has kFrom, along each side; `whole` of it.
 template <typename V, int kFrom, int kTo, typename Combine, typename Whole>
 [[gnu::always_inline]] inline void transform_results_at(const WinogradResults& work,
@@ -230,8 +215,8 @@ template <typename V, typename F>
 template <typename V, typename Factors, typename F>
 [[gnu::always_inline]] inline void by_blocks(const Factors& work, const F& f) {
   for (std::int64_t block = 0; block < work.blocks; ++block) {
-    const std::int64_t first = block * work.count;
-    float* const to = work.to + block * work.block_step;
+    const std::int64_t first = block * work.block_from;
+    float* const to = work.to + block * work.block_to;
     by_registers<V>(work.count, [&]<typename Reg>(std::int64_t at) {
       f.template operator()<Reg>(first + at, to + at);
     });
@@ -247,10 +232,14 @@ void transform_elements(const WinogradElements<S>& work) {
   });
 }
 
-template <typename V, typename S>
-void transform_kernel(const WinogradKernel& work) {
-  by_registers<V>(work.count,
-                  [&]<typename Reg>(std::int64_t at) { transform_kernel_at<Reg, S>(work, at); });
+// Of a tile of S, from taps that are stored as From.
+template <typename V, typename S, typename From>
+void transform_kernel(const WinogradKernel<From>& work) {
+  using Tile = WinogradTile<S>;
+  by_blocks<V>(work, [&]<typename Reg>(std::int64_t at, float* to) {
+    transform_factors_at<Reg, kWinogradWindow, Tile::kReads>(work, at,
+                                                             Along<Reg, Tile::kSide>::taps, to);
+  });
 }
 
 template <typename V, typename S>
@@ -265,7 +254,8 @@ void transform_results(const WinogradResults& work) {
 template <typename V, typename S>
 constexpr WinogradTransforms<S> make_winograd_transforms() {
   return {.elements = transform_elements<V, S>,
-          .kernel = transform_kernel<V, S>,
+          .kernel = transform_kernel<V, S, S>,
+          .gathered = transform_kernel<V, S, float>,
           .results = transform_results<V, S>};
 }
 

@@ -90,7 +90,10 @@ PreparedWinograd<S>::State::State(const Winograd& product, Cpu cpu)
   const std::int64_t least = is_kept && all_tiles > kWorthKernel ? kLeastTiles : kWorthKernel;
   const std::int64_t groups =
       ceil_div(all_tiles, std::max(least, kGroupBytes / bytes / strip * strip));
-  in_group = ceil_div(ceil_div(all_tiles, std::max<std::int64_t>(groups, 1)), strip) * strip;
+  in_group = std::max<std::int64_t>(ceil_div(all_tiles, std::max<std::int64_t>(groups, 1)), 1);
+  // All as high as one another: the few chains of a low one would wait for each other.
+  strip = ceil_div(in_group, ceil_div(in_group, strip));
+  in_group = ceil_div(in_group, strip) * strip;
   keeps_kernel = groups > 1 && is_kept;
   const std::int64_t a_column =
       Tile::kReads * std::max<std::int64_t>(leaf, 1) * static_cast<std::int64_t>(sizeof(float));
@@ -177,7 +180,8 @@ class PreparedWinograd<S>::Run {
                                   .to = to + t * state_.leaf,
                                   .step = state_.element_step(),
                                   .blocks = count,
-                                  .block_step = state_.block_step()});
+                                  .block_from = state_.leaf,
+                                  .block_to = state_.block_step()});
     }
   }
 
@@ -185,12 +189,23 @@ class PreparedWinograd<S>::Run {
   const float* kernels_of(std::int64_t panel, std::int64_t block) {
     const std::int64_t kept = state_.keeps_kernel ? panel * state_.blocks() + block : 0;
     float* const kernels = kernels_ + kept * Tile::kProducts * state_.kernel_step();
-    if (group_.begin == 0 || !state_.keeps_kernel) {
-      state_.taps.gather(b_, panel, block, gathered_);
-      state_.transforms.kernel({.taps = gathered_,
-                                .count = state_.leaf * state_.width,
+    const WinogradTaps<S>& taps = state_.taps;
+    if (group_.begin > 0 && state_.keeps_kernel) {
+      return kernels;
+    }
+    if (taps.fill_panel(panel)) {
+      state_.transforms.kernel({.from = taps.of(b_, panel, block),
+                                .count = state_.width,
                                 .to = kernels,
-                                .step = state_.kernel_step()});
+                                .step = state_.kernel_step(),
+                                .blocks = state_.leaf,
+                                .block_from = state_.shape.inner.b,
+                                .block_to = state_.width});
+    } else {
+      state_.transforms.gathered({.from = taps.gather(b_, panel, block, gathered_),
+                                  .count = state_.leaf * state_.width,
+                                  .to = kernels,
+                                  .step = state_.kernel_step()});
     }
     return kernels;
   }
