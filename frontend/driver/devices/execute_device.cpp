@@ -238,6 +238,9 @@ bool ExecuteDevice::initialise(const HeldLayouts& wanted, DiagSink& diags) {
     if (!value) {
       return false;
     }
+    if (value->in_file) {
+      value = copy_of(*value);  // a part of a file is not written to
+    }
     if (options_.initialised) {
       options_.initialised(*value);
     }

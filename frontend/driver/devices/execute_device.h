@@ -221,6 +221,8 @@ class ExecuteDevice final : public HoldingDevice {
   std::optional<Restored> opened(const RestoreRequest& request, DiagSink& diags);
   // Of a variable that is about to change.
   void keep_old(const std::string& path);
+  // In memory of its own.
+  RankTensor copy_of(const RankTensor& tensor);
   std::optional<std::vector<RankTensor>> run_in_layouts(Compiled& compiled, const Unit& unit,
                                                         std::span<const TensorHandle> arguments,
                                                         DiagSink& diags);

@@ -26,14 +26,17 @@ void ExecuteDevice::keep_old(const std::string& path) {
   if (!undo_ || !undo_->held.contains(path) || undo_->old.contains(path)) {
     return;
   }
-  const RankTensor& now = variables_.at(path);
+  undo_->old.emplace(path, copy_of(variables_.at(path)));
+}
+
+RankTensor ExecuteDevice::copy_of(const RankTensor& tensor) {
   RankTensor copy =
-      make_tensor(executor_->pool(), *communicator_, layout_.mesh, now.type, now.layout);
+      make_tensor(executor_->pool(), *communicator_, layout_.mesh, tensor.type, tensor.layout);
   for (std::size_t i = 0; i < copy.parts.size(); ++i) {
-    std::memcpy(copy.parts[i].data(), now.parts[i].data(),
-                static_cast<std::size_t>(now.parts[i].bytes()));
+    std::memcpy(copy.parts[i].data(), tensor.parts[i].data(),
+                static_cast<std::size_t>(copy.parts[i].bytes()));
   }
-  undo_->old.emplace(path, std::move(copy));
+  return copy;
 }
 
 void ExecuteDevice::undo() {
