@@ -182,6 +182,44 @@ def check_functions(folder):
             fail("metrics of functions", found)
 
 
+TWO_ENTRIES = """\
+import optim
+option steps = 4
+option both = true
+option back = 0
+option resume = false
+param w : f32[] = ones
+fn often(x: f32[]) { minimize square(w * x) with optim.sgd }
+fn seldom(x: f32[]) { minimize square(w * x - 1) with optim.sgd }
+state step : i32[] = zeros
+metric("begins", 1)
+if resume { restore "two.safetensors" }
+var turns = 0
+while step < steps {
+  often(1)
+  if both and int(step) % 2 == 0 { seldom(1) }
+  step <- step + 1
+  turns = turns + 1
+  if int(step) == 3 { save "two.safetensors" }
+  if turns == back { restore "two.safetensors" }
+}
+"""
+
+
+def check_earlier_runs(folder):
+    """Nothing is left of them but of the steps before a checkpoint; likewise where a run itself goes back."""
+    pathlib.Path(folder, "two.mtf").write_text(TWO_ENTRIES, encoding="utf-8")
+    four = ["", *(f"{entry}{step}" for entry, steps in (("often", 4), ("seldom", 2)) for step in range(steps))]
+    for own, wanted in [((), four), (("--both", "false", "--steps", "2"), ["", "often0", "often1"]),
+                        (("--back", "4"), four), (("--resume", "true"), four), ((), four)]:
+        run(folder, "run", "two.mtf", "--metrics", "two.jsonl", "--metrics", "two.jsonl", "--", *own)
+        lines = pathlib.Path(folder, "two.jsonl").read_text(encoding="utf-8").splitlines()
+        found = sorted(f"{record['entry']}{record['step']}" if "entry" in record else ""
+                       for record in map(json.loads, lines))
+        if found != wanted:
+            fail(f"metrics of a run with {own}", found)
+
+
 def check_wrong(folder):
     for words, status, wanted in [
             (["--metrics", "m.txt"], 2, "`--metrics` takes x.jsonl, x.csv or a folder x/, not `m.txt`"),
@@ -375,6 +413,7 @@ with tempfile.TemporaryDirectory() as scratch:
     check_resumed(scratch, 0)
     check_resumed(scratch, 2)
     check_functions(scratch)
+    check_earlier_runs(scratch)
     check_wrong(scratch)
     check_watch(scratch)
     check_progress(scratch)

@@ -30,6 +30,9 @@
 
 namespace mtf {
 
+// How many steps each entry that trains has taken, by its name.
+using StepsTaken = std::map<std::string, std::int64_t>;
+
 // A run of an entry that minimizes something.
 struct TrainedStep {
   std::string_view entry;
@@ -38,6 +41,7 @@ struct TrainedStep {
   double seconds = 0;
   double flops = 0;  // of all local ranks
   const Program& program;
+  const StepsTaken& before;
 };
 
 // metric(name, value)
@@ -46,6 +50,7 @@ struct NotedMetric {
   std::int64_t step = 0;
   std::string_view name;
   double value = 0;
+  const StepsTaken& before;
 };
 
 struct ExecuteOptions {
@@ -174,7 +179,7 @@ class ExecuteDevice final : public HoldingDevice {
     HeldLayouts held;
     std::map<std::string, RankTensor> old;
     RandomStream stream;
-    std::map<std::string, std::int64_t> steps;
+    StepsTaken steps;
     std::vector<Restored> restored;
   };
 
@@ -277,9 +282,9 @@ class ExecuteDevice final : public HoldingDevice {
   std::string last_step_;
   std::string running_step_;
   std::string saved_step_;
-  bool last_trains_ = false;                   // then no call that trains nothing is the last step
-  std::map<std::string, std::int64_t> steps_;  // taken by each entry that trains
-  std::string trains_;                         // the entry that trained last
+  bool last_trains_ = false;  // then no call that trains nothing is the last step
+  StepsTaken steps_;
+  std::string trains_;  // the entry that trained last
   // What `metric` in a function says.
   struct Noted {
     std::string name;

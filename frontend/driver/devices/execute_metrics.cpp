@@ -34,7 +34,7 @@ void ExecuteDevice::note_loss(const std::string& name, double value) {
 
 void ExecuteDevice::count_step(const SpmdProgram& program, double seconds) {
   trains_ = program.source.name;
-  const std::int64_t number = steps_[trains_]++;
+  std::int64_t& number = steps_[trains_];
   if (first_rank_ && options_.trained) {
     double flops = 0;
     for (const Counted& counted : executor_->counted()) {
@@ -45,15 +45,21 @@ void ExecuteDevice::count_step(const SpmdProgram& program, double seconds) {
                       .losses = losses_,
                       .seconds = seconds,
                       .flops = flops,
-                      .program = program.source});
+                      .program = program.source,
+                      .before = steps_});
   }
+  ++number;
 }
 
 void ExecuteDevice::metric(std::string_view name, double value, std::optional<std::int64_t> step) {
   if (first_rank_ && options_.noted) {
     const auto taken = steps_.find(trains_);
     const std::int64_t last = taken == steps_.end() ? 0 : taken->second - 1;
-    options_.noted({.entry = trains_, .step = step.value_or(last), .name = name, .value = value});
+    options_.noted({.entry = trains_,
+                    .step = step.value_or(last),
+                    .name = name,
+                    .value = value,
+                    .before = steps_});
   }
 }
 

@@ -197,7 +197,7 @@ bool MetricsFile::is_ours(std::string_view text) const {
                                  : first_event(text).has_value();
 }
 
-std::string MetricsFile::cut(std::string_view entry, std::int64_t step) {
+std::string MetricsFile::cut(const IsStale& is_stale) {
   const std::optional<std::string> text = text_of(path_);
   if (!text) {
     return "";  // nothing is there
@@ -207,8 +207,8 @@ std::string MetricsFile::cut(std::string_view entry, std::int64_t step) {
                                                                    : event_chunks(*text);
   std::string kept;
   for (const MetricsChunk& chunk : chunks) {
-    const bool is_later = chunk.step && *chunk.step >= step && chunk.entry == entry;
-    kept += is_later ? "" : chunk.bytes;
+    const bool goes = chunk.step && is_stale(chunk.entry, *chunk.step);
+    kept += goes ? "" : chunk.bytes;
   }
   return kept.size() == text->size() ? "" : replace_file(path_, kept);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,6 +18,9 @@ struct MetricsRecord {
   std::vector<std::pair<std::string, double>> values;
 };
 
+// Of an entry and a step.
+using IsStale = std::function<bool(std::string_view, std::int64_t)>;
+
 class MetricsFile {
  public:
   // requires: `is_metrics_path`
@@ -25,9 +29,8 @@ class MetricsFile {
   [[nodiscard]] const std::string& path() const { return path_; }
   // "" or why nothing can be written there; makes the file, and the folder it is in.
   [[nodiscard]] std::string obstacle() const;
-  // Removes what the file has of the entry from a step on, and a record that was not finished. ""
-  // or what went wrong.
-  [[nodiscard]] std::string cut(std::string_view entry, std::int64_t step);
+  // Removes what is stale, and a record that was not finished. "" or what went wrong.
+  [[nodiscard]] std::string cut(const IsStale& is_stale);
   [[nodiscard]] std::string append(const MetricsRecord& record);
 
  private:

@@ -1,7 +1,9 @@
 #include "frontend/driver/metrics/metrics_log.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 #include "frontend/driver/progress.h"
 #include "frontend/report/quantity.h"
@@ -25,7 +27,9 @@ double few_digits(double value) {
 
 MetricsLog::MetricsLog(std::span<const std::string> paths) {
   for (const std::string& path : paths) {
-    files_.emplace_back(path);
+    if (std::ranges::find(files_, MetricsFile(path).path(), &MetricsFile::path) == files_.end()) {
+      files_.emplace_back(path);
+    }
   }
 }
 
@@ -49,7 +53,9 @@ void MetricsLog::trained(const TrainedStep& step) {
   recent_.examples = kKept * recent_.examples + static_cast<double>(examples.count);
   recent_.flops = kKept * recent_.flops + step.flops;
   show(step, unit, peak_ > 0 ? recent_.flops / recent_.seconds / peak_ : 0);
-  write(record, step.number);
+  remove_stale(record, step.before);
+  write(record);
+  reached_->insert_or_assign(record.entry, step.number + 1);
 }
 
 const ExampleCount& MetricsLog::examples_in(const Program& program) {
@@ -61,25 +67,56 @@ const ExampleCount& MetricsLog::examples_in(const Program& program) {
 }
 
 void MetricsLog::noted(const NotedMetric& metric) {
-  write({.entry = std::string(metric.entry),
-         .step = metric.step,
-         .time = wall_clock(),
-         .values = {{std::string(metric.name), metric.value}}},
-        metric.step + 1);
+  const MetricsRecord record{.entry = std::string(metric.entry),
+                             .step = metric.step,
+                             .time = wall_clock(),
+                             .values = {{std::string(metric.name), metric.value}}};
+  remove_stale(record, metric.before);
+  write(record);
 }
 
-// `valid_before`: what an earlier run wrote of this step and later ones is not of this run.
-void MetricsLog::write(const MetricsRecord& record, std::int64_t valid_before) {
-  const bool begins = begun_.insert(record.entry).second;
+void MetricsLog::remove_stale(const MetricsRecord& record, const StepsTaken& taken) {
+  const auto steps = [](const StepsTaken& of, std::string_view entry) {
+    const auto found = of.find(std::string(entry));
+    return found == of.end() ? 0 : found->second;
+  };
+  if (record.entry.empty()) {
+    if (!std::exchange(has_others_, true)) {
+      cut(record.step, [&](std::string_view entry, std::int64_t step) {
+        return entry.empty() && step >= record.step;
+      });
+    }
+    return;
+  }
+  const bool goes_back = reached_ && std::ranges::any_of(*reached_, [&](const auto& one) {
+                           return steps(taken, one.first) < one.second;
+                         });
+  if (!reached_ || goes_back) {
+    const bool begins = std::ranges::all_of(taken, [](const auto& one) { return one.second == 0; });
+    const bool others_stay = reached_ || !begins || has_others_;
+    cut(record.step, [&](std::string_view entry, std::int64_t step) {
+      return entry.empty() ? !others_stay : step >= steps(taken, entry);
+    });
+  }
+  reached_ = taken;
+}
+
+void MetricsLog::cut(std::int64_t step, const IsStale& is_stale) {
   for (MetricsFile& file : files_) {
-    std::string problem = begins ? file.cut(record.entry, valid_before) : "";
-    if (problem.empty()) {
-      problem = file.append(record);
-    }
-    if (!problem.empty() && problem_.empty()) {
-      problem_ = in_backticks(file.path()) + " lacks metrics from step " +
-                 std::to_string(record.step) + " on: " + problem;
-    }
+    note(file, step, file.cut(is_stale));
+  }
+}
+
+void MetricsLog::write(const MetricsRecord& record) {
+  for (MetricsFile& file : files_) {
+    note(file, record.step, file.append(record));
+  }
+}
+
+void MetricsLog::note(const MetricsFile& file, std::int64_t step, const std::string& problem) {
+  if (!problem.empty() && problem_.empty()) {
+    problem_ = in_backticks(file.path()) + " lacks metrics from step " + std::to_string(step) +
+               " on: " + problem;
   }
 }
 

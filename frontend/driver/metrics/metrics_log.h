@@ -3,7 +3,7 @@
 #pragma once
 
 #include <map>
-#include <set>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,7 +28,12 @@ class MetricsLog {
   void report(DiagSink& diags) const;
 
  private:
-  void write(const MetricsRecord& record, std::int64_t valid_before);
+  // Before a record is written. What an earlier run wrote of steps that this one has still to take,
+  // and this one before it went back to a checkpoint, goes. `taken`: before the record.
+  void remove_stale(const MetricsRecord& record, const StepsTaken& taken);
+  void cut(std::int64_t step, const IsStale& is_stale);
+  void write(const MetricsRecord& record);
+  void note(const MetricsFile& file, std::int64_t step, const std::string& problem);
   void show(const TrainedStep& step, std::string_view unit, double share) const;
 
   // Of the last steps, each counting less than the one behind it.
@@ -42,7 +47,8 @@ class MetricsLog {
 
   std::vector<MetricsFile> files_;
   std::map<const Program*, ExampleCount> examples_;
-  std::set<std::string> begun_;  // entries that this run has written of
+  std::optional<StepsTaken> reached_;  // that the files have; null: nobody has looked
+  bool has_others_ = false;            // this run has written of what no entry takes part in
   double peak_ = 0;
   Recent recent_;
   std::string problem_;
