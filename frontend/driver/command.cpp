@@ -54,6 +54,12 @@ int execute(const Options& options) {
   return show_alone(manual_page(), kDone);
 }
 
+// Of a terminal; nothing where the output goes elsewhere.
+winsize output_size() {
+  winsize size{};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size : winsize{};
+}
+
 }  // namespace
 
 int command_line(std::span<const std::string> words) {
@@ -68,9 +74,13 @@ int command_line(std::span<const std::string> words) {
 
 std::optional<std::size_t> terminal_columns() {
   constexpr std::size_t kNarrowest = 20;
-  winsize size{};
-  const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > kNarrowest;
-  return known ? std::optional<std::size_t>(size.ws_col) : std::nullopt;
+  const std::size_t columns = output_size().ws_col;
+  return columns > kNarrowest ? std::optional(columns) : std::nullopt;
+}
+
+std::optional<std::size_t> terminal_rows() {
+  const std::size_t rows = output_size().ws_row;
+  return rows > 0 ? std::optional(rows) : std::nullopt;
 }
 
 bool knows_escapes() {

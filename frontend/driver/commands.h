@@ -56,6 +56,7 @@ struct Workspace;
 
 // Columns of the terminal; none where the output goes elsewhere.
 [[nodiscard]] std::optional<std::size_t> terminal_columns();
+[[nodiscard]] std::optional<std::size_t> terminal_rows();
 // The same; 80 where the output goes elsewhere.
 [[nodiscard]] std::size_t output_columns();
 // Whether the terminal knows colours, and how to erase a line: TERM names one, which is not dumb.

@@ -3,6 +3,7 @@
 which is resumed has no step twice; that one rank writes; what a terminal shows."""
 
 import csv
+import fcntl
 import json
 import os
 import pathlib
@@ -12,6 +13,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import xml.etree.ElementTree
 
@@ -284,6 +286,7 @@ def check_watch(folder):
     check_not_finite(folder)
     check_event_curves(folder)
     follow(folder)
+    check_low_screen(folder)
 
 
 def check_odd_curves(folder):
@@ -393,6 +396,31 @@ def follow(folder):
             shown += os.read(master, 65536)
         process.terminate()
     os.close(master)
+
+
+def check_low_screen(folder):
+    """All curves, or the first ones, are on it at once, with their names."""
+    names = [f"curve{i}" for i in range(5)]
+    lines = [json.dumps({"step": step, **{name: step for name in names}}) for step in range(9)]
+    path = pathlib.Path(folder, "many.jsonl")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    for rows, drawn in ((90, 5), (40, 5), (32, 5), (31, 4), (24, 3), (10, 1), (2, 1)):
+        master, end = pty.openpty()
+        fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", rows, 60, 0, 0))
+        with subprocess.Popen([MTF, "watch", str(path)], stdin=subprocess.DEVNULL, stdout=end) as process:
+            os.close(end)
+            shown = b""
+            while b"step 8, curve0 8" not in shown or not shown.endswith(b"\n"):
+                shown += os.read(master, 65536)
+            process.terminate()
+        os.close(master)
+        text = shown.decode().removeprefix("\x1b[H\x1b[J").replace("\r", "")
+        # what is behind the last column goes on in the next row; the cursor has one, too
+        taken = sum(max(1, -(-len(line) // 60)) for line in text.splitlines()) + 1
+        if [line for line in text.splitlines() if line in names] != names[:drawn] or taken > max(rows, 10):
+            fail(f"a screen of {rows} rows", taken, text)
+        if (f"{5 - drawn} more;" in text) != (drawn < 5):
+            fail(f"what is left out on a screen of {rows} rows", text)
 
 
 def check_progress(folder):

@@ -59,10 +59,11 @@ inline constexpr std::string_view kWritesMetrics =
 
 struct CurveStyle {
   std::size_t columns = 80;
+  std::optional<std::size_t> rows = {};  // of a screen that all is to be on
   bool ascii = false;
 };
-// A picture of each curve that is no rate, and a line of all last values; without curves, what the
-// file holds, and what writes metrics.
+// A picture of each curve that is no rate, as far as the rows go, and a line of all last values;
+// without curves, what the file holds, and what writes metrics.
 [[nodiscard]] std::string curves_text(const Curves& curves, const CurveStyle& style);
 // An SVG that needs nothing else.
 [[nodiscard]] std::string curves_svg(const Curves& curves, std::string_view title);

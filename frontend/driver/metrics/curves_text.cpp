@@ -17,6 +17,8 @@ namespace mtf {
 namespace {
 
 constexpr std::size_t kCurveRows = 12;
+constexpr std::size_t kFewestRows = 3;
+constexpr std::size_t kRowsBeside = 3;  // of a picture: its name, its steps, and the blank one
 constexpr int kTextDigits = 4;
 
 // Dots that are set, row by row from the top.
@@ -152,17 +154,38 @@ std::string shown_name(const std::string& name, const CurveStyle& style) {
   return text;
 }
 
-std::string curve_picture(const Curve2d& curve, const CurveStyle& style) {
+// How many pictures there are, and how high.
+struct PicturePlan {
+  std::size_t count = 0;
+  std::size_t rows = kCurveRows;
+};
+
+// On a screen with `taken` rows below them, one for the cursor and, where some are left out, one
+// that says so.
+PicturePlan planned_pictures(std::size_t wanted, std::size_t taken, const CurveStyle& style) {
+  if (!style.rows || wanted == 0) {
+    return {.count = wanted};
+  }
+  const std::size_t room = *style.rows - std::min(*style.rows, taken + 1);
+  const std::size_t each = room / wanted;
+  if (each >= kFewestRows + kRowsBeside) {
+    return {.count = wanted, .rows = std::min(kCurveRows, each - kRowsBeside)};
+  }
+  const std::size_t count = (room - std::min<std::size_t>(room, 1)) / (kFewestRows + kRowsBeside);
+  return {.count = std::max<std::size_t>(count, 1), .rows = kFewestRows};
+}
+
+std::string curve_picture(const Curve2d& curve, std::size_t rows, const CurveStyle& style) {
   const CurveBounds bounds = bounds_of(curve);
   const std::string top = significant(bounds.top, kTextDigits);
   const std::string bottom = significant(bounds.bottom, kTextDigits);
   const std::size_t margin = std::max(top.size(), bottom.size());
   const std::size_t width = std::max<std::size_t>(20, style.columns - 1) - margin - 2;
-  Canvas canvas(width, kCurveRows, style.ascii);
+  Canvas canvas(width, rows, style.ascii);
   draw_curve(curve, bounds, canvas);
   std::string text = shown_name(curve.name, style) + "\n";
-  for (std::size_t row = 0; row < kCurveRows; ++row) {
-    const std::string mark = row == 0 ? top : row + 1 == kCurveRows ? bottom : "";
+  for (std::size_t row = 0; row < rows; ++row) {
+    const std::string mark = row == 0 ? top : row + 1 == rows ? bottom : "";
     text += std::string(margin - mark.size(), ' ') + mark + (style.ascii ? " |" : " │") +
             canvas.text(row) + "\n";
   }
@@ -174,20 +197,45 @@ std::string curve_picture(const Curve2d& curve, const CurveStyle& style) {
 
 }  // namespace
 
-std::string curves_text(const Curves& curves, const CurveStyle& style) {
-  std::string text;
-  std::string last;
+namespace {
+
+// What each curve ends with.
+std::string last_values(const Curves& curves, const CurveStyle& style) {
+  std::string values;
   std::int64_t step = 0;
   for (const Curve2d& curve : curves.curves) {
-    text += curve.is_rate ? "" : curve_picture(curve, style);
     const auto& [at, value] = curve.points.back();
     step = std::max(step, curve.not_finite.value_or(at));
-    last += ", " + shown_name(curve.name, style) + " " +
-            (curve.not_finite ? "not finite" : significant(value, kTextDigits));
+    values += ", " + shown_name(curve.name, style) + " " +
+              (curve.not_finite ? "not finite" : significant(value, kTextDigits));
   }
-  return curves.curves.empty()
-             ? "no metrics yet: " + curves.found + "\n" + std::string(kWritesMetrics) + "\n"
-             : text + "step " + count_text(step) + last + "\n";
+  return "step " + count_text(step) + values;
+}
+
+}  // namespace
+
+std::string curves_text(const Curves& curves, const CurveStyle& style) {
+  if (curves.curves.empty()) {
+    return "no metrics yet: " + curves.found + "\n" + std::string(kWritesMetrics) + "\n";
+  }
+  const std::string last = last_values(curves, style);
+  const auto pictures =
+      static_cast<std::size_t>(std::ranges::count(curves.curves, false, &Curve2d::is_rate));
+  const std::size_t taken = (display_width(last) + style.columns - 1) / style.columns;
+  const PicturePlan plan = planned_pictures(pictures, taken, style);
+  std::string text;
+  std::size_t drawn = 0;
+  for (const Curve2d& curve : curves.curves) {
+    if (!curve.is_rate && drawn < plan.count) {
+      text += curve_picture(curve, plan.rows, style);
+      ++drawn;
+    }
+  }
+  if (drawn < pictures) {
+    text += count_text(static_cast<std::int64_t>(pictures - drawn)) +
+            " more; `--once` draws all, and so does `--plot x.svg`\n";
+  }
+  return text + last + "\n";
 }
 
 }  // namespace mtf

@@ -36,8 +36,9 @@ bool draw(Workspace& workspace, const Curves& curves, bool follows) {
       return false;
     }
   }
-  const std::string text = curves_text(
-      curves, {.columns = options.width.value_or(output_columns()), .ascii = options.ascii});
+  const std::string text = curves_text(curves, {.columns = options.width.value_or(output_columns()),
+                                                .rows = follows ? terminal_rows() : std::nullopt,
+                                                .ascii = options.ascii});
   std::fputs(((follows ? "\x1b[H\x1b[J" : "") + text).c_str(), stdout);
   std::fflush(stdout);
   return true;
