@@ -331,12 +331,13 @@ def foreign_event(step, **tags):
 def check_not_finite(folder):
     """The last value is told as what it is, and not as the last one that could be drawn."""
     for name, text in [("nan.jsonl", '{"step": 0, "loss": 9}\n{"step": 4, "loss": null}\n'),
-                       ("nan.csv", "step,loss\n0,9\n4,nan\n")]:
-        pathlib.Path(folder, name).write_text(text, encoding="utf-8")
+                       ("nan.csv", "step,loss\n0,9\n4,nan\n"),
+                       ("nan.csv", "step,loss\r\n0,9\r\n4,nan\r\n")]:
+        pathlib.Path(folder, name).write_bytes(text.encode())
         said = run(folder, "watch", "--once", name).stdout.splitlines()[-1]
         if said != "step 4, loss not finite":
             fail("a loss that is none", said)
-        pathlib.Path(folder, name).write_text(text.replace("null", "3").replace("nan", "3"), encoding="utf-8")
+        pathlib.Path(folder, name).write_bytes(text.replace("null", "3").replace("nan", "3").encode())
         said = run(folder, "watch", "--once", name).stdout.splitlines()[-1]
         if said != "step 4, loss 3":
             fail("a loss", said)

@@ -148,8 +148,8 @@ std::string metric_number(double value) {
 }
 
 std::vector<std::string_view> fields_of(std::string_view row) {
-  if (row.ends_with('\n')) {
-    row.remove_suffix(1);
+  for (const char end : {'\n', '\r'}) {  // other programs end a row with both
+    row.remove_suffix(row.ends_with(end) ? 1 : 0);
   }
   std::vector<std::string_view> fields;
   for (std::size_t at = 0; at <= row.size();) {
