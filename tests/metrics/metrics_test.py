@@ -222,6 +222,48 @@ def check_earlier_runs(folder):
             fail(f"metrics of a run with {own}", found)
 
 
+MICROBATCHES = """\
+import nn
+import optim
+dim micro = 4, batch = 8, length = 5, vocab = 11, d = 6
+mesh line = [r: 2]
+layout split on line { batch -> r }
+model net(ids: i32[batch, length]) {
+  param e : f32[vocab, d] = normal
+  return sum(tanh(gather(e, ids, over = vocab)) * e, over = d)
+}
+fn loss_of(ids: i32[batch, length]) { return mean(nn.softmax_cross_entropy(net(ids), ids, over = vocab)) }
+fn whole(ids: i32[batch, length]) { minimize loss_of(ids) + 0.1 * mean(square(net(ids))) with optim.sgd }
+fn added_up(ids: i32[micro, batch, length]) {
+  var loss = 0.0
+  for i in 0..size(micro) { loss = loss + loss_of(ids[micro: i]) / size(micro) }
+  minimize loss with optim.sgd
+}
+fn in_turn(ids: i32[micro, batch, length], parts: int, ways: int) {
+  fn loss(i) { return loss_of(gather(ids, i, over = micro)) }
+  if ways == 1 { optim.minimize_in_parts(loss, net, parts, optim.sgd) }
+  else { optim.minimize_in_parts(loss, net, parts, optim.sgd, over = batch, ways = ways) }
+}
+let ids = integers([micro, batch, length], low = 0, high = 11, seed = 1)
+whole(ids[micro: 0])
+added_up(ids)
+in_turn(ids, 4, 1)
+in_turn(ids, 4, 4)
+in_turn(ids, 3, 2)
+in_turn(ids, 1, 1)
+"""
+
+
+def check_microbatches(folder):
+    """Tokens in a second are those of all microbatches."""
+    pathlib.Path(folder, "micro.mtf").write_text(MICROBATCHES, encoding="utf-8")
+    run(folder, "run", "micro.mtf", "--layout", "split", "--metrics", "micro.jsonl")
+    lines = pathlib.Path(folder, "micro.jsonl").read_text(encoding="utf-8").splitlines()
+    found = [round(record["tokens_per_second"] * record["seconds"]) for record in map(json.loads, lines)]
+    if found != [40, 160, 160, 160, 120, 40]:
+        fail("tokens of a step", found)
+
+
 def check_wrong(folder):
     for words, status, wanted in [
             (["--metrics", "m.txt"], 2, "`--metrics` takes x.jsonl, x.csv or a folder x/, not `m.txt`"),
@@ -443,6 +485,7 @@ with tempfile.TemporaryDirectory() as scratch:
     check_resumed(scratch, 2)
     check_functions(scratch)
     check_earlier_runs(scratch)
+    check_microbatches(scratch)
     check_wrong(scratch)
     check_watch(scratch)
     check_progress(scratch)

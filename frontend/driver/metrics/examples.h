@@ -14,8 +14,8 @@ struct ExampleCount {
 };
 
 // The examples of the first loss that the program watches: what it is summed over, without the dims
-// that params have as well. Of a batch and a length, where there are whole numbers for each of
-// these places, they are tokens.
+// that params have as well; of microbatches whose losses are added up, all of them. Of a batch and
+// a length, where there are whole numbers for each of these places, they are tokens.
 [[nodiscard]] ExampleCount examples_of(const Program& program);
 
 }  // namespace mtf
