@@ -157,7 +157,8 @@ bool may_be_declared(const Declaration& declaration, const std::optional<Declare
     return false;
   }
   if (type && type->open) {
-    c.report.error(DiagKind::kBadArgument, variable.type->span, "a variable needs all of its dims");
+    c.report.error(DiagKind::kBadArgument, variable.type->span,
+                   "a variable needs all of its dims; without a type it has those of its value");
     return false;
   }
   if (!variable.initial) {
