@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
+#include <vector>
 
 #include "frontend/elaborate/evaluate.h"
 
@@ -121,16 +123,20 @@ struct Fitted {
 
   // Floats of two dtypes: beside narrow ones params are narrow, too, and anything else is f32.
   void settle(bool by_element) const {
-    const auto is_other = [&](ValueId id) {
-      return is_cast(dtype(id)) && dtype(id) != precision.products;
-    };
-    const auto is_narrow_one = [&](ValueId id) { return dtype(id) == precision.products; };
-    if (std::ranges::none_of(ids, is_narrow_one) || std::ranges::none_of(ids, is_other)) {
+    std::vector<ValueId> floats;
+    std::ranges::copy_if(ids, std::back_inserter(floats),
+                         [&](ValueId id) { return is_cast(dtype(id)); });
+    const auto is_as_first = [&](ValueId id) { return dtype(id) == dtype(floats.front()); };
+    if (std::ranges::all_of(floats, is_as_first)) {
       return;
     }
-    if (by_element && std::ranges::all_of(ids, [&](ValueId id) {
-          return !is_other(id) || (dtype(id) == DType::kF32 && is_of_params(builder.program(), id));
-        })) {
+    const auto is_narrow_or_of_params = [&](ValueId id) {
+      return dtype(id) == precision.products ||
+             (dtype(id) == DType::kF32 && is_of_params(builder.program(), id));
+    };
+    const auto is_narrow_one = [&](ValueId id) { return dtype(id) == precision.products; };
+    if (by_element && std::ranges::any_of(floats, is_narrow_one) &&
+        std::ranges::all_of(floats, is_narrow_or_of_params)) {
       return narrow_all();
     }
     widen_all();
