@@ -40,8 +40,9 @@ class Restore {
 
 // What the statements of a body have come to.
 struct Control {
-  Value result;                      // of the `return` that was reached
-  std::vector<SourceSpan> returned;  // what stands in it
+  Value result;                               // of the `return` that was reached
+  std::vector<SourceSpan> returned;           // what stands in it
+  std::optional<Precision> returned_in = {};  // that of the block it stands in
   // That the function running now gives itself, and what its names stand for.
   const ast::Gradient* gradient = nullptr;
   std::shared_ptr<Scope> gradient_scope = {};

@@ -52,6 +52,7 @@ Value checked_results(Context& c, const ast::Fn& fn, Value result) {
                        (result.is<Nothing>() ? "nothing" : std::to_string(values.size())));
     return unknown();
   }
+  const Restore precision(c.units.precision, c.control.returned_in);
   // A call may stand for all of them.
   const std::vector<SourceSpan>& returned = c.control.returned;
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -72,6 +73,7 @@ Value run_body(Context& c, const Function& function, const Arguments& arguments)
                       std::make_shared<Scope>(function.scope, c.units.recording().serial));
   const Restore result(c.control.result, nothing());
   const Restore returned(c.control.returned, std::vector<SourceSpan>());
+  const Restore returned_in(c.control.returned_in, c.units.precision);
   const Restore name(c.variables.call_name, std::string());
   const Restore fill(c.variables.initial_type, static_cast<const TensorType*>(nullptr));
   const Restore gradient(c.control.gradient, static_cast<const ast::Gradient*>(nullptr));

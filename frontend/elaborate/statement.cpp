@@ -202,6 +202,7 @@ void skip_misplaced(Reporter& report, Names& names, const ast::Stmt& statement) 
 Flow run_return(Context& c, const ast::Return& statement) {
   Values values;
   c.control.returned.clear();
+  c.control.returned_in = c.units.precision;
   for (const ast::Expr& expr : statement.values) {
     c.control.returned.push_back(expr.span);
     values.push_back(frozen(c.units, evaluate(c, expr), expr.span));
