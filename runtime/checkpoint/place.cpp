@@ -78,6 +78,32 @@ bool is_something_else(const std::string& path) {
          !(file.read(0, begin) && begin[kOpening] == std::byte{'{'});
 }
 
+// A name around its last number. One without digits has none.
+struct LastNumber {
+  std::string_view before;
+  std::string_view digits;
+  std::string_view behind;
+};
+LastNumber last_number(std::string_view name) {
+  static constexpr std::string_view kDigits = "0123456789";
+  const std::size_t end = name.find_last_of(kDigits) + 1;
+  const std::size_t begin = end == 0 ? 0 : name.find_last_not_of(kDigits, end - 1) + 1;
+  return {.before = name.substr(0, begin),
+          .digits = name.substr(begin, end - begin),
+          .behind = name.substr(end)};
+}
+
+// Whether the last number of a name is the greater one, of however many digits.
+bool has_greater_number(std::string_view name, std::string_view other) {
+  const auto number = [](std::string_view text) {
+    const std::string_view digits = last_number(text).digits;
+    return digits.substr(std::min(digits.find_first_not_of('0'), digits.size()));
+  };
+  const std::string_view one = number(name);
+  const std::string_view two = number(other);
+  return one.size() != two.size() ? one.size() > two.size() : one > two;
+}
+
 // Nobody holds it: its writer is no more.
 bool is_abandoned(const std::string& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -166,15 +192,10 @@ std::string sync_folder_of(const std::string& path) {
 }
 
 bool is_sibling(std::string_view name, std::string_view other) {
-  static constexpr std::string_view kDigits = "0123456789";
-  // What stands before the last number, and behind it; a name without one is a sibling of none.
-  const auto around = [](std::string_view text) {
-    const std::size_t end = text.find_last_of(kDigits) + 1;
-    const std::size_t begin = end == 0 ? 0 : text.find_last_not_of(kDigits, end - 1) + 1;
-    return std::pair(text.substr(0, begin), text.substr(end));
-  };
-  return name == other || (std::ranges::any_of(name, is_digit) &&
-                           std::ranges::any_of(other, is_digit) && around(name) == around(other));
+  const LastNumber one = last_number(name);
+  const LastNumber two = last_number(other);
+  return name == other || (!one.digits.empty() && !two.digits.empty() && one.before == two.before &&
+                           one.behind == two.behind);
 }
 
 bool has_number(const std::string& path) {
@@ -201,8 +222,9 @@ std::vector<std::string> siblings(const std::string& path) {
   for (const auto& [place, when] : found) {
     places.push_back(place);
   }
+  // Disks may have one time for all that is written within some milliseconds, or seconds.
   std::ranges::stable_sort(places, [&](const std::string& a, const std::string& b) {
-    return found.at(a) > found.at(b);
+    return found.at(a) != found.at(b) ? found.at(a) > found.at(b) : has_greater_number(a, b);
   });
   for (std::string& place : places) {
     place = place == own ? path : beside_file(path, place);

@@ -31,7 +31,8 @@ void remove_abandoned(const std::string& place);
 // Whether names differ in their last number only.
 [[nodiscard]] bool is_sibling(std::string_view name, std::string_view other);
 [[nodiscard]] bool has_number(const std::string& path);  // the file's name
-// Checkpoints beside this one that have such names, this one too, the newest first.
+// Checkpoints beside this one that have such names, this one too, the newest first; of those of one
+// time, the one with the greater number.
 [[nodiscard]] std::vector<std::string> siblings(const std::string& path);
 
 // "model-5f3a2c71-00001-of-00002.safetensors": `kind` is of the content, so that no part of an old

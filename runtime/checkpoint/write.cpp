@@ -243,11 +243,15 @@ class CheckpointWriter {
     }
   }
 
-  // Siblings beyond those to be kept, as far as mtf has written them.
+  // Siblings beyond those to be kept, as far as mtf has written them. This one is the newest,
+  // whatever the times of the others say: a clock may have been set back, or be another host's.
   void remove_older() const {
-    std::int64_t kept = 0;
+    std::int64_t kept = 1;
     for (const std::string& sibling :
          plan_.keep > 0 ? siblings(plan_.path) : std::vector<std::string>()) {
+      if (sibling == plan_.path) {
+        continue;
+      }
       const CheckpointFile file(sibling);
       const bool is_ours = file.problem().empty() && file.notes();
       if (!is_ours || ++kept <= plan_.keep) {

@@ -1,5 +1,6 @@
 // Checkpoint files: the format, what hostile ones do, and where slices lie in them.
 
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -60,7 +61,7 @@ std::string problem_of(const std::string& json, std::int64_t data) {
 
 // Two tensors on a mesh, saved; `seed` is of their numbers.
 std::string saved(const std::string& path, const Mesh& mesh, const ValueLayout& layout,
-                  std::int64_t part_bytes) {
+                  std::int64_t part_bytes, std::int64_t keep = 0) {
   const auto communicator = simulated_communicator(mesh.ranks());
   BufferPool pool;
   const TensorType type{DType::kF32, Shape({{"p", 6}, {"q", 8}})};
@@ -71,7 +72,13 @@ std::string saved(const std::string& path, const Mesh& mesh, const ValueLayout& 
   const std::vector<NamedTensor> tensors = {{"b", &tensor}, {"a", &tensor}};
   return write_checkpoint(
       *communicator, mesh, tensors,
-      {.path = path, .part_bytes = part_bytes, .keep = 0, .seed = 3, .draws = 8});
+      {.path = path, .part_bytes = part_bytes, .keep = keep, .seed = 3, .draws = 8});
+}
+
+// Hours from when this was first asked for.
+void set_time(const std::string& path, int hours) {
+  static const fs::file_time_type start = fs::file_time_type::clock::now();
+  fs::last_write_time(path, start + std::chrono::hours(hours));
 }
 
 const Mesh kGrid{.name = "m", .axes = {{"x", 2}, {"y", 3}}, .profile = "", .span = {}};
@@ -292,12 +299,41 @@ TEST_CASE("siblings differ in their last number only, the newest first") {
         "m-0123abcd-00002-of-00012.safetensors");
   const Folder folder;
   const ValueLayout none{.dims = {{}, {}}, .partial = {}};
+  int hour = 0;
   for (const char* name : {"s_2.safetensors", "s_10.safetensors", "s_1.safetensors"}) {
     REQUIRE(saved(folder.file(name), kGrid, none, 1'000'000).empty());
+    set_time(folder.file(name), ++hour);
   }
   put(folder.file("s_10.safetensors"), "torn");
   CHECK(newest_whole(folder.file("s_1.safetensors")) == folder.file("s_2.safetensors"));
   CHECK(newest_whole(folder.file("s_11.safetensors")) == folder.file("s_1.safetensors"));
+}
+
+TEST_CASE("of siblings of one time the one with the greatest number is the newest") {
+  const Folder folder;
+  const ValueLayout none{.dims = {{}, {}}, .partial = {}};
+  for (const char* name : {"s_9.safetensors", "s_010.safetensors", "s_2.safetensors"}) {
+    REQUIRE(saved(folder.file(name), kGrid, none, 1'000'000).empty());
+    set_time(folder.file(name), 1);
+  }
+  CHECK(newest_whole(folder.file("s_3.safetensors")) == folder.file("s_010.safetensors"));
+  CHECK(newest_whole(folder.file("s_010.safetensors")) == folder.file("s_9.safetensors"));
+}
+
+TEST_CASE("a checkpoint is the newest of those that are kept, whatever the clock said before") {
+  const Folder folder;
+  const ValueLayout none{.dims = {{}, {}}, .partial = {}};
+  for (const std::int64_t part_bytes : {1'000'000, 100}) {
+    for (const char* name : {"s_1.safetensors", "s_2.safetensors"}) {
+      REQUIRE(saved(folder.file(name), kGrid, none, 1'000'000).empty());
+      set_time(folder.file(name), 1000);
+    }
+    const std::string path = folder.file("s_3.safetensors");
+    REQUIRE(saved(path, kGrid, none, part_bytes, /*keep=*/2).empty());
+    CHECK(CheckpointFile(path).problem().empty());
+    CHECK(fs::exists(folder.file("s_2.safetensors")));
+    CHECK_FALSE(fs::exists(folder.file("s_1.safetensors")));
+  }
 }
 
 TEST_CASE("what cannot be written leaves what was there") {
