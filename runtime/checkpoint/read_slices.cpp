@@ -80,7 +80,10 @@ class Reading : private Source {
   }
 
  private:
-  [[nodiscard]] bool is_as_stored() const { return from.dtype == to && !from.is_unsigned; }
+  // Bools of another program may be other bytes than 0 and 1.
+  [[nodiscard]] bool is_as_stored() const {
+    return from.dtype == to && !from.is_unsigned && to != DType::kBool;
+  }
 
   std::string read_converted(Window& window, std::int64_t at, std::int64_t bytes, std::byte* out) {
     constexpr std::int64_t kPiece = std::int64_t{1} << 20;

@@ -38,7 +38,7 @@ void with_float(DType dtype, F&& f) {
   f(double{});
 }
 
-// As `cast` does it.
+// As `cast` does it, of what a file has: bools there may be any bytes, and all but 0 are true.
 void cast_elements(DType from, DType to, const void* data, std::size_t n, void* out);
 
 // Signed arithmetic that wraps instead of being undefined.

@@ -62,6 +62,27 @@ def of_others(folder):
         fail("a zip file", done.stderr)
 
 
+BOOLS = """dim a = 6
+mesh m = [x: 3]
+layout split on m { a -> x }
+state flag : bool[a] = zeros
+state count : i32[a] = zeros
+restore "bools.safetensors", cast = true
+print list(cast(flag, i32)), list(count), all(flag == (count == 1)), sum(cast(flag, i32))
+"""
+
+
+def of_bools(folder):
+    """All bytes but 0 are true, as NumPy has it, and the same as 1."""
+    flags = numpy.array([0, 1, 2, 255, 0, 128], "u1")
+    write(pathlib.Path(folder, "bools.safetensors"), {"flag": flags, "count": flags},
+          {"flag": "BOOL", "count": "BOOL"})
+    for words in ([], ["--layout", "split"], ["-n", "3", "--layout", "split"]):
+        done = program(folder, BOOLS, *words)
+        if done.stdout != "[0, 1, 1, 1, 0, 1] [0, 1, 1, 1, 0, 1] true 4\n":
+            fail("bools", words, done.stdout)
+
+
 UNSIGNED = """dim a = 4, b = 3
 mesh m = [x: 2]
 layout rows on m { a -> x }
@@ -104,4 +125,5 @@ def of_unsigned_integers(folder):
 
 with tempfile.TemporaryDirectory() as scratch:
     of_others(scratch)
+    of_bools(scratch)
     of_unsigned_integers(scratch)

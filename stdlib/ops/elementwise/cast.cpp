@@ -169,7 +169,20 @@ const OpDef kCast{
 namespace mtf {
 
 void cast_elements(DType from, DType to, const void* data, std::size_t n, void* out) {
-  ops::kCast.tile({.dtype = from, .to = to, .args = nullptr}, std::span(&data, 1), out, n);
+  const TileCall call{.dtype = from, .to = to, .args = nullptr};
+  if (from != DType::kBool) {
+    return ops::kCast.tile(call, std::span(&data, 1), out, n);
+  }
+  const auto* bytes = static_cast<const std::uint8_t*>(data);
+  std::array<std::uint8_t, kPiece> bools{};
+  const void* const piece = bools.data();
+  for (std::size_t begin = 0; begin < n; begin += kPiece) {
+    const std::size_t count = std::min(kPiece, n - begin);
+    std::transform(bytes + begin, bytes + begin + count, bools.begin(),
+                   [](std::uint8_t byte) -> std::uint8_t { return byte != 0 ? 1 : 0; });
+    ops::kCast.tile(call, std::span(&piece, 1), static_cast<std::byte*>(out) + begin * bytes_of(to),
+                    count);
+  }
 }
 
 }  // namespace mtf

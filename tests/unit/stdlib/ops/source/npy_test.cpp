@@ -142,6 +142,20 @@ TEST_CASE("a file that is still to be written can be planned for") {
   CHECK(s.numbers(x) == std::vector<double>{2.5});
 }
 
+TEST_CASE("bools of other bytes than 0 and 1 are bools") {
+  const Folder folder;
+  const std::string path =
+      folder.with("b.npy", npy("{'descr': '|b1', 'fortran_order': False, 'shape': (600,), }\n",
+                               std::string(597, '\0') + std::string("\1\2\xff", 3)));
+  const Shape line = shape({{"a", 600}});
+  Sketch s;
+  for (const DType dtype : {DType::kBool, DType::kI32, DType::kF64}) {
+    const ValueId x = s.call("load", {}, args("path", path, "shape", line, "dtype", dtype));
+    const std::vector<double> numbers = s.numbers(x);
+    CHECK(std::vector(numbers.end() - 4, numbers.end()) == std::vector<double>{0, 1, 1, 1});
+  }
+}
+
 TEST_CASE("unsigned numbers are read as integers that have them all, or named") {
   const Folder folder;
   const auto file_of = [&](const std::string& descr, const auto& numbers) {
