@@ -4,6 +4,7 @@
 #include "frontend/elaborate/statement.h"
 #include "frontend/elaborate/tensors/entries.h"
 #include "frontend/elaborate/tensors/units.h"
+#include "ir/support/file.h"
 
 namespace mtf::host {
 namespace {
@@ -223,6 +224,23 @@ bool take_sources(Context& c, const Operand* given, RestoreRequest& request) {
   return problem.empty();
 }
 
+// "" or why a checkpoint cannot have that name; one that a check does not know can.
+std::string name_problem(const SaveRequest& request) {
+  const std::string& path = request.path;
+  if (path.ends_with(kIndexSuffix)) {
+    return in_backticks(path) +
+           " is the name of an index, which lists the parts of a checkpoint; " +
+           in_backticks("save \"" + path.substr(0, path.size() - kIndexSuffix.size()) + "\"") +
+           " writes both";
+  }
+  const bool has_number = std::ranges::any_of(
+      path.substr(path.rfind('/') + 1), [](char letter) { return letter >= '0' && letter <= '9'; });
+  return request.keep == 0 || path.empty() || has_number
+             ? ""
+             : "`keep` counts files whose names differ in their last number, and " +
+                   in_backticks(path) + " has none; `\"step_{n}.safetensors\"` has one";
+}
+
 void run_save(Context& c, const ast::Checkpoint& checkpoint, SourceSpan span) {
   const std::vector<std::string> known = {"keep", "part_bytes", "note"};
   OptionReader options(c, checkpoint);
@@ -237,16 +255,11 @@ void run_save(Context& c, const ast::Checkpoint& checkpoint, SourceSpan span) {
       !options.take("part_bytes", request.part_bytes) || !options.take("note", request.note)) {
     return;
   }
-  const bool has_number = std::ranges::any_of(path->substr(path->rfind('/') + 1), [](char letter) {
-    return letter >= '0' && letter <= '9';
-  });
-  if (request.keep > 0 && !path->empty() && !has_number) {
-    c.report.error(DiagKind::kBadArgument, checkpoint.path.span,
-                   "`keep` counts files whose names differ in their last number, and `" + *path +
-                       "` has none; `\"step_{n}.safetensors\"` has one");
+  request.path = *path;
+  if (const std::string problem = name_problem(request); !problem.empty()) {
+    c.report.error(DiagKind::kBadArgument, checkpoint.path.span, problem);
     return;
   }
-  request.path = *path;
   if (c.variables.by_path.empty() && !c.execution.checks_only()) {
     c.report.error(
         DiagKind::kBadArgument, span,
