@@ -68,7 +68,7 @@ std::string number_in(std::string_view cell, DType dtype, CsvNumber& read) {
     return "the cell is empty";
   }
   const std::string shown = in_backticks(shortened(text, kShown));
-  if (text.front() == '+') {
+  if (text.front() == '+' && !text.starts_with("+-")) {
     text.remove_prefix(1);
   }
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), read.number);

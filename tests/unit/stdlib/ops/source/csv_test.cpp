@@ -138,6 +138,7 @@ TEST_CASE("a rank looks at the rows of its slice alone") {
 
 TEST_CASE("a table that is none is told with line, row and column") {
   CHECK(problem_of("1,2\n3,x") == ": line 2 (row 1), column 2: `x` is not a number" + kNames);
+  CHECK(problem_of("1,+-2") == ": line 1 (row 0), column 2: `+-2` is not a number" + kNames);
   CHECK(
       problem_of("a,b\n1,2") ==
       ": line 1 (row 0), column 1: `a` is not a number; if the line names the columns, say `header "
