@@ -370,12 +370,18 @@ save "session.safetensors"
 s <- s * 5
 restore "session.safetensors"
 print sum(s)
+state t : f32[] = ones
+restore "session.safetensors" as "t"
+restore "session.safetensors" as "u*"
 restore "no_such.safetensors"
 """
         done = subprocess.run([MTF, "repl"], cwd=folder, input=text, capture_output=True, text=True,
                               timeout=300, check=False)
         if "\n8\n" not in done.stdout or "`no_such.safetensors` cannot be opened" not in done.stderr:
             fail("a session", done.stdout, done.stderr)
+        for told in ["lacks 1 state, which stays as it is: `t`", "has nothing for `u*`"]:
+            if done.stderr.count(f"warning: `session.safetensors` {told} [file]") != 1:
+                fail("what a session does not restore", told, done.stderr)
 
 
 def under_other_commands(folder):

@@ -78,6 +78,7 @@ struct ExecuteOptions {
   std::string checkpoints = {};  // the folder that takes the place of others for them; "": none
   // The variables that the program has by its end, where a check has found them, by path.
   std::optional<std::map<std::string, TensorType>> variables = {};
+  bool is_open = false;  // a session: there is no end yet, at which a check would have warned
 };
 
 // Whether the environment, as of tests, asks for `check_plan`.

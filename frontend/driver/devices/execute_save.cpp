@@ -231,8 +231,12 @@ bool ExecuteDevice::restore(const RestoreRequest& request, DiagSink& diags) {
   if (!restored) {
     return false;
   }
-  if (!compare(request, *restored->file, known_variables(), diags)) {
+  const std::vector<Variable> known = known_variables();
+  if (!compare(request, *restored->file, known, diags)) {
     return false;
+  }
+  if (options_.is_open) {
+    warn_of_nothing(request, *restored->file, known, diags);
   }
   std::map<std::string, RankTensor> values;
   for (const auto& [path, tensor] : variables_) {

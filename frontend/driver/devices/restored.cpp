@@ -184,6 +184,24 @@ void report_misfits(const RestoreRequest& request, std::vector<Note> missing,
   diags.error(DiagKind::kFile, request.span, std::move(text), std::move(notes));
 }
 
+// States that the request names, and the file does not have.
+std::vector<std::string> lacking(const RestoreRequest& request, const CheckpointFile& file,
+                                 std::span<const Variable> variables) {
+  std::vector<std::string> paths;
+  for (const Variable& variable : variables) {
+    if (request.names(variable.path) && !has_value_for(request, file, variable.path)) {
+      paths.push_back(variable.path);
+    }
+  }
+  return paths;
+}
+
+// `does`: what becomes of them.
+std::string lacks_text(const std::vector<std::string>& states, std::string_view does) {
+  return " lacks " + counted(states.size(), "state") + ", which " + std::string(does) + ": " +
+         shortened(states);
+}
+
 // What a glob that names none of these variables may have meant; "".
 std::string meant_by(const std::string& glob, const std::set<std::string>& paths) {
   std::vector<std::string> known(paths.begin(), paths.end());
@@ -285,17 +303,12 @@ bool globs_are_known(const RestoreRequest& request, std::span<const Variable> va
 
 void warn_of_others(const RestoreRequest& request, const CheckpointFile& file,
                     std::span<const Variable> variables, DiagSink& diags) {
-  std::vector<std::string> fresh;
-  for (const Variable& variable : variables) {
-    if (request.names(variable.path) && !has_value_for(request, file, variable.path)) {
-      fresh.push_back(variable.path);
-    }
-  }
+  const std::vector<std::string> fresh = lacking(request, file, variables);
   const std::vector<std::string> unused = left_over(request, file, variables);
   std::vector<std::string> texts;
   if (!fresh.empty()) {
-    texts.push_back(" lacks " + counted(fresh.size(), "state") + ", which " +
-                    (fresh.size() == 1 ? "begins" : "begin") + " as declared: " + shortened(fresh));
+    texts.push_back(
+        lacks_text(fresh, fresh.size() == 1 ? "begins as declared" : "begin as declared"));
   }
   if (!unused.empty()) {
     texts.push_back(" has " + counted(unused.size(), "tensor") +
@@ -304,6 +317,21 @@ void warn_of_others(const RestoreRequest& request, const CheckpointFile& file,
   if (!texts.empty()) {
     diags.warning(DiagKind::kFile, request.span,
                   in_backticks(request.path) + joined(texts, "; it"));
+  }
+}
+
+void warn_of_nothing(const RestoreRequest& request, const CheckpointFile& file,
+                     std::span<const Variable> variables, DiagSink& diags) {
+  const std::vector<std::string> same = lacking(request, file, variables);
+  const std::vector<std::string> names = file.names();
+  const bool has_some = std::ranges::any_of(
+      names, [&](const std::string& name) { return !request.takers_of(name).empty(); });
+  if (!same.empty() || !has_some) {
+    diags.warning(DiagKind::kFile, request.span,
+                  in_backticks(request.path) +
+                      (same.empty() ? " has nothing for " + shortened(request.globs)
+                                    : lacks_text(same, same.size() == 1 ? "stays as it is"
+                                                                        : "stay as they are")));
   }
 }
 

@@ -36,5 +36,9 @@ bool globs_are_known(const RestoreRequest& request, std::span<const Variable> va
 // Warnings of what a file and the variables of the whole program do not share. Requires: they fit.
 void warn_of_others(const RestoreRequest& request, const CheckpointFile& file,
                     std::span<const Variable> variables, DiagSink& diags);
+// A warning of states that there are and the file lacks, or that it has nothing at all for what the
+// request names, now or later. Requires: they fit.
+void warn_of_nothing(const RestoreRequest& request, const CheckpointFile& file,
+                     std::span<const Variable> variables, DiagSink& diags);
 
 }  // namespace mtf

@@ -65,7 +65,8 @@ RunningSession::RunningSession(const Options& options, SourceMap& sources, const
                                                            .print = show,
                                                            .after_run = {},
                                                            .observe = {},
-                                                           .interruption = &interruption_},
+                                                           .interruption = &interruption_,
+                                                           .is_open = true},
                                             workers);
   session_ = std::make_unique<Session>(
       one_by_one(options, {.search = find, .puts_off = {}}, /*check=*/false), sources, *device_,

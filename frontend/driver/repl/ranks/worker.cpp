@@ -120,7 +120,8 @@ class Worker {
                                                              .max_memory = start.max_memory,
                                                              .print = print,
                                                              .after_run = {},
-                                                             .observe = {}},
+                                                             .observe = {},
+                                                             .is_open = true},
                                               &world_);
   }
 
