@@ -133,11 +133,9 @@ void CheckpointFile::open_parts_of(const std::string& index, const std::string& 
 
 void CheckpointFile::open_part(const std::string& path) {
   Part part{.file = std::make_unique<PlainFile>(path), .header = {}, .chunk = 0, .sums = {}};
-  const std::string whose =
-      path == path_ ? "" : "is made of parts, of which " + in_backticks(path) + " ";
   const std::string problem = open_header(part, path);
   if (!problem.empty()) {
-    problem_ = whose + problem;
+    problem_ = of_part(path, problem);
     return;
   }
   for (std::size_t i = 0; i < part.header.tensors.size(); ++i) {
@@ -150,6 +148,10 @@ void CheckpointFile::open_part(const std::string& path) {
   read_notes(part.header);
   parts_.push_back(std::move(part));
   part_paths_.push_back(path);
+}
+
+std::string CheckpointFile::of_part(const std::string& path, const std::string& problem) const {
+  return (path == path_ ? "" : "is made of parts, of which " + in_backticks(path) + " ") + problem;
 }
 
 std::string CheckpointFile::open_header(Part& part, const std::string& path) {
@@ -296,11 +298,11 @@ std::set<std::int64_t> CheckpointFile::chunks_of(const Part& part,
 
 std::string CheckpointFile::damage(const std::set<std::string>& names, std::int64_t first,
                                    std::int64_t of) const {
-  for (const Part& part : parts_) {
-    for (const std::int64_t chunk : chunks_of(part, names)) {
-      std::string problem = chunk % of == first ? damage_of(part, chunk) : "";
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    for (const std::int64_t chunk : chunks_of(parts_[i], names)) {
+      const std::string problem = chunk % of == first ? damage_of(parts_[i], chunk) : "";
       if (!problem.empty()) {
-        return problem;
+        return of_part(part_paths_[i], problem);
       }
     }
   }

@@ -75,6 +75,8 @@ class CheckpointFile {
   void open_index(const std::string& path);
   void open_parts_of(const std::string& index, const std::string& text);
   void open_part(const std::string& path);
+  // The problem of one file, which is named where it is a part.
+  [[nodiscard]] std::string of_part(const std::string& path, const std::string& problem) const;
   std::string open_header(Part& part, const std::string& path);
   static std::string read_sums(Part& part, std::string header);
   void read_notes(const SafetensorsHeader& header);

@@ -221,6 +221,12 @@ TEST_CASE("large checkpoints have parts and an index, which take each other's pl
   CHECK(files() == 1);
   CHECK(CheckpointFile(path).problem().empty());
   REQUIRE(saved(path, kGrid, none, 200).empty());
+  const std::string part = CheckpointFile(path).parts().at(1);
+  std::string bytes_there = text_of(part).value();
+  bytes_there.back() = 'x';
+  put(part, bytes_there);
+  CHECK(CheckpointFile(path).damage({"a", "b"}).find("of which `" + part + "` is damaged") !=
+        std::string::npos);
   put(path + ".index.json", R"({"weight_map":{"a":"../../etc/passwd"}})");
   CHECK(CheckpointFile(path).problem() == "has an index that cannot be read");
 }
