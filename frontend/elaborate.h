@@ -41,9 +41,9 @@ struct ElaborateOptions {
   std::string mesh;    // `--mesh "rows=4,cols=2"`: sizes of axes, of every mesh that has them all
   bool is_one_of_all = false;  // that layout, which may be on a mesh without the axes of `--mesh`
   std::string rules;  // `--rules "batch:rows;hidden:cols"`: a layout of its own, named "rules"
-  // A line each: of `--set`, "data=folder", which `setting("data", …)` returns and `option data`
-  // is; behind `--`, "--data=folder", for options alone.
-  std::string settings;
+  // Of `--set`, "data=folder", which `setting("data", …)` returns and `option data` is; behind
+  // `--`, "--data=folder", for options alone.
+  std::vector<std::string> settings;
   std::optional<Precision> precision;  // `--precision`: as a block around the whole program
   bool one_rank = false;               // no layout is used, whatever the file says
   // In use whatever the file and the options above say: one that a search looks at.

@@ -270,10 +270,7 @@ void take_own_options(std::span<const std::string> words, Options& options) {
         !words[i + 1].starts_with("--")) {
       word += "=" + words[++i];
     }
-    if (word.find('\n') != std::string::npos) {
-      throw Misuse{"`" + first_line(word) + "…` has more than one line"};
-    }
-    options.settings += (options.settings.empty() ? "" : "\n") + word;
+    options.settings.push_back(word);
   }
 }
 

@@ -79,10 +79,10 @@ struct Options {
   std::string trace;             // the file to write; empty: none
   std::int64_t steps_begin = 0;  // that the trace has: of each entry and statement, from 0
   std::int64_t steps_end = std::numeric_limits<std::int64_t>::max();
-  std::vector<std::string> metrics;  // files and folders that are written
-  bool once = false;                 // of `watch`: draw what there is, and end
-  std::string plot;                  // … into this file
-  std::string settings;
+  std::vector<std::string> metrics;   // files and folders that are written
+  bool once = false;                  // of `watch`: draw what there is, and end
+  std::string plot;                   // … into this file
+  std::vector<std::string> settings;  // "data=folder", "--width=512"
   std::string precision;
   std::string hardware;
   std::uint64_t max_memory = 0;                                   // MiB; 0: what the machine has

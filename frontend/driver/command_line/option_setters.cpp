@@ -11,6 +11,7 @@
 #include "frontend/driver/command_line/tables.h"
 #include "frontend/driver/metrics/metrics_file.h"
 #include "frontend/elaborate.h"
+#include "ir/support/text/lists.h"
 #include "ir/support/units.h"
 
 namespace mtf {
@@ -59,9 +60,9 @@ bool add_input(Options& options, std::string_view /*none*/) {
 }
 
 bool add_setting(Options& options, std::string_view text) {
-  std::string lines(text);
-  std::ranges::replace(lines, ',', '\n');
-  options.settings += (options.settings.empty() ? "" : "\n") + lines;
+  for (const std::string_view part : pieces_of(text, ',')) {
+    options.settings.emplace_back(part);
+  }
   return are_settings(text);
 }
 

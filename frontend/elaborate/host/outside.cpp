@@ -6,6 +6,7 @@
 
 #include "frontend/elaborate/call.h"
 #include "frontend/elaborate/host/builtin.h"
+#include "ir/support/diag.h"
 #include "ir/support/file.h"
 #include "ir/support/text/parse_number.h"
 #include "ir/support/utf8.h"
@@ -103,18 +104,6 @@ Value saved_note_call(Context& c, const HostFn& self, const ast::Call& call, Sou
 
 namespace {
 
-// "name=text" each, or "--name=text".
-std::vector<std::string_view> settings_of(const Settings& settings) {
-  const std::string_view all = settings.given;
-  std::vector<std::string_view> list;
-  for (std::size_t at = 0; at < all.size();) {
-    const std::size_t end = std::min(all.find('\n', at), all.size());
-    list.push_back(all.substr(at, end - at));
-    at = end + 1;
-  }
-  return list;
-}
-
 // The text as a value of the same kind as `like`; nullopt: it is none.
 std::optional<Value> read_as(const Value& like, std::string_view text) {
   const auto value = [](const auto& number) {
@@ -144,7 +133,7 @@ Value setting_call(Context& c, const HostFn& self, const ast::Call& call, Source
   }
   c.settings.asked.insert(*name);
   std::optional<std::string_view> given;  // the last one counts
-  for (const std::string_view one : settings_of(c.settings)) {
+  for (const std::string_view one : c.settings.given) {
     given = one.starts_with(*name + "=") ? one : given;
   }
   if (!given) {
@@ -168,16 +157,21 @@ struct GivenOption {
   bool is_alone = false;  // "--fast", which is true
 };
 
+std::string as_written(bool is_behind, const std::string& name, const std::string& text) {
+  const std::string line = first_line(text);
+  return (is_behind ? "--" : "--set ") + name + (is_behind && !text.empty() ? " " : "=") + line +
+         (line.size() < text.size() ? "…" : "");
+}
+
 // The last one counts.
 std::optional<GivenOption> given_option(const Settings& settings, const std::string& name) {
   std::optional<GivenOption> given;
-  for (std::string_view one : settings_of(settings)) {
+  for (std::string_view one : settings.given) {
     const bool is_behind = one.starts_with("--");
     one.remove_prefix(is_behind ? 2 : 0);
     if (one.starts_with(name + "=")) {
       const std::string text(one.substr(name.size() + 1));
-      given = {.text = text,
-               .written = is_behind ? "--" + name + " " + text : "--set " + std::string(one)};
+      given = {.text = text, .written = as_written(is_behind, name, text)};
     } else if (is_behind && one == name) {
       given = {.text = "true", .written = "--" + name, .is_alone = true};
     }
@@ -270,7 +264,7 @@ void check_settings(Reporter& report, const Settings& settings) {
   std::set<std::string> all = settings.asked;
   all.insert(settings.options.begin(), settings.options.end());
   const std::vector<std::string> asked(all.begin(), all.end());
-  for (const std::string_view one : settings_of(settings)) {
+  for (const std::string_view one : settings.given) {
     if (one.starts_with("--")) {
       check_option(report, settings, one);
       continue;

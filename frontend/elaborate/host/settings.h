@@ -5,13 +5,14 @@
 
 #include <set>
 #include <string>
+#include <vector>
 
 namespace mtf::host {
 
 struct Settings {
-  std::string given;  // a line each: "data=folder", and what stood behind `--`: "--d_model=512"
-  std::set<std::string> asked;    // by `setting`
-  std::set<std::string> options;  // declared
+  std::vector<std::string> given;  // "data=folder", and what stood behind `--`: "--d_model=512"
+  std::set<std::string> asked;     // by `setting`
+  std::set<std::string> options;   // declared
 };
 
 }  // namespace mtf::host

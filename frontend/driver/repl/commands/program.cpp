@@ -81,8 +81,11 @@ void make_entry(ast::File& file, const std::vector<std::string>& results) {
 
 // Whatever a cost depends on but the layout and the entry.
 std::string priced_as(const Script& script, const Options& options) {
-  std::string text = options.mesh + "\n" + options.rules + "\n" + options.settings + "\n" +
-                     options.precision + "\n" + options.hardware + (options.fast ? "\nfast" : "");
+  std::string text = options.mesh + "\n" + options.rules + "\n" + options.precision + "\n" +
+                     options.hardware + (options.fast ? "\nfast" : "");
+  for (const std::string& setting : options.settings) {
+    text += "\n" + std::to_string(setting.size()) + " " + setting;
+  }
   for (const Statement& input : script.inputs()) {
     text += "\n" + std::to_string(input.file.index) + " " + std::to_string(input.span.begin) + " " +
             std::to_string(static_cast<int>(input.form));
@@ -95,9 +98,7 @@ std::string priced_as(const Script& script, const Options& options) {
 bool about_program(Repl& repl, const std::vector<Statement>& inputs, Options options,
                    const std::function<Outcome(Workspace&)>& body, const std::string& aside) {
   const Options session = repl.options_for(inputs);
-  const auto inherit = [](std::string& own, const std::string& from) {
-    own = own.empty() ? from : own;
-  };
+  const auto inherit = [](auto& own, const auto& from) { own = own.empty() ? from : own; };
   inherit(options.layout, session.layout);
   inherit(options.mesh, session.mesh);
   inherit(options.rules, session.rules);

@@ -104,7 +104,7 @@ TEST_CASE("of an option given twice the last one counts, settings add up") {
   const Options options =
       parsed({"run", "--seed", "1", "a.mtf", "--set", "x=1", "--seed=2", "--set", "y=a=b"});
   CHECK(options.seed == 2);
-  CHECK(options.settings == "x=1\ny=a=b");
+  CHECK(options.settings == std::vector<std::string>{"x=1", "y=a=b"});
   CHECK(answer({"run", "a.mtf", "--seed", "1x", "--seed", "2"}).status == kUsageError);
 }
 
@@ -112,12 +112,16 @@ TEST_CASE("behind the file and two dashes stand the program's own options") {
   const Options options =
       parsed({"run", "a.mtf", "--seed", "2", "--set", "x=1,z=2", "-n", "4", "--", "--width", "512",
               "--lr=-0.5", "--deep", "--name", "a b,c"});
-  CHECK(options.settings == "x=1\nz=2\n--width=512\n--lr=-0.5\n--deep\n--name=a b,c");
+  CHECK(options.settings == std::vector<std::string>{"x=1", "z=2", "--width=512", "--lr=-0.5",
+                                                     "--deep", "--name=a b,c"});
   CHECK(options.words == std::vector<std::string>{"run", "a.mtf", "--seed", "2", "--set", "x=1,z=2",
                                                   "--", "--width", "512", "--lr=-0.5", "--deep",
                                                   "--name", "a b,c"});
-  CHECK(parsed({"a.mtf", "--", "--lr", "-0.5"}).settings == "--lr=-0.5");
-  CHECK(parsed({"plan", "a.mtf", "step", "--", "--x", "1"}).settings == "--x=1");
+  CHECK(parsed({"a.mtf", "--", "--lr", "-0.5"}).settings == std::vector<std::string>{"--lr=-0.5"});
+  CHECK(parsed({"plan", "a.mtf", "step", "--", "--x", "1"}).settings ==
+        std::vector<std::string>{"--x=1"});
+  CHECK(parsed({"a.mtf", "--set", "x=a\nb", "--", "--y", "c\nd"}).settings ==
+        std::vector<std::string>{"x=a\nb", "--y=c\nd"});
   CHECK(answer({"run", "a.mtf", "--", "--x", "1", "2"})
             .text.starts_with("mtf: run: `2` is the value of no option"));
 }

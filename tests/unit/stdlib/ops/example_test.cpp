@@ -32,7 +32,7 @@ std::vector<std::string> lines_of(std::string_view text) {
                      .layout = "",
                      .mesh = "",
                      .rules = "",
-                     .settings = "",
+                     .settings = {},
                      .module_text = nullptr,
                      .module_names = {}},
                     sources, device, diags);
