@@ -44,8 +44,9 @@ struct ElaborateOptions {
   // Of `--set`, "data=folder", which `setting("data", …)` returns and `option data` is; behind
   // `--`, "--data=folder", for options alone.
   std::vector<std::string> settings;
-  std::optional<Precision> precision;  // `--precision`: as a block around the whole program
-  bool one_rank = false;               // no layout is used, whatever the file says
+  std::vector<std::string> before_dashes;  // "--layout": options that do not stand behind `--`
+  std::optional<Precision> precision;      // `--precision`: as a block around the whole program
+  bool one_rank = false;                   // no layout is used, whatever the file says
   // In use whatever the file and the options above say: one that a search looks at.
   std::optional<Layout> given;
   // The rules of a layout that is `auto`, which leaves them open; nullopt after an error, which is

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "frontend/driver/calibrate/measured_profile.h"
+#include "frontend/driver/command_line/tables.h"
 #include "frontend/driver/commands.h"
 #include "frontend/driver/progress.h"
 #include "frontend/driver/stdlib_modules.h"
@@ -238,6 +239,10 @@ ElaborateOptions elaborate_options(const Options& options) {
   result.mesh = options.mesh;
   result.rules = options.rules;
   result.settings = options.settings;
+  const auto command = std::ranges::find(all_commands(), options.command, &CommandDef::command);
+  if (command != all_commands().end()) {
+    result.before_dashes = option_names(*command);
+  }
   result.precision = precision_named(options.precision);
   result.deadline = options.deadline;
   result.module_text = [](std::string_view name) -> std::optional<std::string> {

@@ -14,7 +14,10 @@ Context::Context(const ElaborateOptions& options, SourceMap& sources, Device& de
               .by_key = {},
               .loading = {}},
       units(options.ops, options.as_written, execution, report),
-      settings{.given = options.settings, .asked = {}, .options = {}} {
+      settings{.given = options.settings,
+               .before_dashes = options.before_dashes,
+               .asked = {},
+               .options = {}} {
   if (options.precision && options.precision->products != DType::kF32) {
     units.precision = options.precision;
   }

@@ -37,13 +37,7 @@ std::string module_names() {
 }
 
 std::string options_of(const CommandDef& command) {
-  std::vector<std::string> names;
-  for (const OptionDef& option : all_options()) {
-    if (takes(command, option)) {
-      names.emplace_back(option.name.empty() ? option.letter : option.name);
-    }
-  }
-  return joined(names, " ");
+  return joined(option_names(command), " ");
 }
 
 // What the first word of a command may be.

@@ -161,6 +161,16 @@ bool takes(const CommandDef& command, const OptionDef& option) {
   return (option.commands & bit(command.command)) != 0;
 }
 
+std::vector<std::string> option_names(const CommandDef& command) {
+  std::vector<std::string> names;
+  for (const OptionDef& option : all_options()) {
+    if (takes(command, option)) {
+      names.emplace_back(option.name.empty() ? option.letter : option.name);
+    }
+  }
+  return names;
+}
+
 std::string form_of(const OptionDef& option) {
   const bool both = !option.name.empty() && !option.letter.empty();
   return std::string(option.letter) + (both ? ", " : "") + std::string(option.name) +

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "frontend/driver/options.h"
 
@@ -64,6 +65,8 @@ struct OptionDef {
 
 [[nodiscard]] const CommandDef* find_command(std::string_view name);  // null if there is none
 [[nodiscard]] bool takes(const CommandDef& command, const OptionDef& option);
+// "--layout" and, of one without a name, "-n"
+[[nodiscard]] std::vector<std::string> option_names(const CommandDef& command);
 
 // "mtf plan FILE [ENTRY]"
 [[nodiscard]] std::string usage_of(const CommandDef& command);

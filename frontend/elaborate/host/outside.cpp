@@ -1,6 +1,7 @@
 // What a program may ask of its surroundings: settings of the command line, and whether a file is
 // there. All ranks of a run get the same answers as long as they see the same files.
 
+#include <algorithm>
 #include <charconv>
 #include <span>
 
@@ -248,7 +249,11 @@ void check_option(Reporter& report, const Settings& settings, std::string_view g
   }
   const Suggestion suggestion = suggest(name, options);
   std::string text = suggestion.text;
-  if (name.starts_with("no-") && settings.options.contains(name.substr(3))) {
+  if (std::ranges::find(settings.before_dashes, "--" + name) != settings.before_dashes.end()) {
+    text = "; that of mtf stands before `--`";
+  } else if (settings.asked.contains(name)) {
+    text = "; it is a setting: `--set " + name + "=…`, before `--`";
+  } else if (name.starts_with("no-") && settings.options.contains(name.substr(3))) {
     text = "; did you mean `--" + name.substr(3) + "=false`?";
   } else if (options.empty()) {
     text = "; it has none: `option " + name + " = …` declares one";
