@@ -60,8 +60,8 @@ void warn_of_rebuilt(Units& units, const ast::Fn& fn, std::span<const SourceSpan
   const bool is_here =
       std::ranges::any_of(calls, [&](SourceSpan call) { return call.file == fn.name.span.file; });
   if (!is_here || kept.size() < kManyValues || units.told_rebuilt.contains(&fn) ||
-      kept.back()->failed) {
-    return;
+      kept.back()->failed || kept.back()->unit->program.values.empty()) {
+    return;  // what computes with host values alone, as a rate of a step, has no program to build
   }
   std::vector<const BuiltFunction*> alike;
   for (const std::unique_ptr<BuiltFunction>& built : kept) {
