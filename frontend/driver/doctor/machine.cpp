@@ -89,17 +89,21 @@ Finding check_instructions() {
 
 Finding check_memory() {
   constexpr std::int64_t kLittle = std::int64_t{512} << 20U;
-  const std::optional<std::int64_t> available = available_memory();
+  const std::optional<AvailableMemory> available = available_memory();
   Finding finding{.what = "memory", .found = "", .fix = ""};
   if (!available) {
     finding.health = Health::kWarning;
     finding.found = "/proc/meminfo does not say how much there is";
     finding.fix = "`--max-memory` says it to each run";
   } else {
-    const bool little = *available < kLittle;
+    const bool little = available->bytes < kLittle;
+    const bool is_limited = available->is_limited;
     finding.health = little ? Health::kWarning : Health::kOk;
-    finding.found = bytes_text(*available) + " available";
-    finding.fix = little ? "end what else runs here" : "";
+    finding.found =
+        bytes_text(available->bytes) + " available" + (is_limited ? " under `ulimit -v`" : "");
+    finding.fix = !little      ? ""
+                  : is_limited ? "`ulimit -v unlimited`, or a job that is allowed more"
+                               : "end what else runs here";
   }
   return finding;
 }

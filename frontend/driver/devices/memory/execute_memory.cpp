@@ -96,9 +96,13 @@ std::optional<Diag> ExecuteDevice::shortage(const SpmdProgram& program, MemoryNe
     need.available = static_cast<std::int64_t>(options_.max_memory) << 20;
     return memory_shortage(program, need);
   }
-  const std::optional<std::int64_t> left = available_memory();
-  need.available = left.value_or(0) + executor_->pool().live_bytes() * processes;
-  return left ? memory_shortage(program, need) : std::nullopt;
+  const std::optional<AvailableMemory> left = available_memory(processes);
+  if (!left) {
+    return std::nullopt;
+  }
+  need.available = left->bytes + executor_->pool().live_bytes() * processes;
+  need.is_limited = left->is_limited;
+  return memory_shortage(program, need);
 }
 
 bool ExecuteDevice::fits_memory(const SpmdProgram& program, std::string_view what,

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <fstream>
 #include <string>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "frontend/report/plan/step_text.h"
 #include "frontend/report/quantity.h"
@@ -36,6 +38,16 @@ std::optional<std::int64_t> left_in_group() {
   return limit && used ? std::optional(*limit - *used) : std::nullopt;
 }
 
+// Of the addresses that `ulimit -v` leaves a process, as batch systems set it.
+std::optional<std::int64_t> left_to_process() {
+  rlimit limit{};
+  const std::optional<std::int64_t> pages = number_in("/proc/self/statm");
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || !pages) {
+    return std::nullopt;
+  }
+  return static_cast<std::int64_t>(limit.rlim_cur) - *pages * sysconf(_SC_PAGESIZE);
+}
+
 std::string name_of(const SpmdProgram& program, const SpmdValue& value) {
   const std::string name =
       value.name.empty() ? describe(program.source, value.origin) : "`" + value.name + "`";
@@ -44,13 +56,19 @@ std::string name_of(const SpmdProgram& program, const SpmdValue& value) {
 
 }  // namespace
 
-std::optional<std::int64_t> available_memory() {
-  const std::optional<std::int64_t> machine = left_on_machine();
-  const std::optional<std::int64_t> group = left_in_group();
-  if (machine && group) {
-    return std::min(*machine, *group);
+std::optional<AvailableMemory> available_memory(std::int64_t processes) {
+  std::optional<AvailableMemory> least;
+  const auto at_most = [&least](std::optional<std::int64_t> bytes, bool is_limit) {
+    if (bytes && (!least || *bytes < least->bytes)) {
+      least = AvailableMemory{.bytes = *bytes, .is_limited = is_limit};
+    }
+  };
+  at_most(left_on_machine(), false);
+  at_most(left_in_group(), false);
+  if (const std::optional<std::int64_t> one = left_to_process()) {
+    at_most(saturating_product(std::max(*one, std::int64_t{0}), processes), true);
   }
-  return machine ? machine : group;
+  return least;
 }
 
 std::optional<Diag> memory_shortage(const SpmdProgram& program, const MemoryNeed& need) {
@@ -72,6 +90,7 @@ std::optional<Diag> memory_shortage(const SpmdProgram& program, const MemoryNeed
   const std::string there = bytes_text(std::max(need.available, std::int64_t{0}));
   text +=
       need.is_asked ? ", and `--max-memory` allows " + there : ", and " + there + " are available";
+  text += need.is_limited ? " under `ulimit -v`" : "";
   Diag diag{.kind = DiagKind::kMemory, .text = std::move(text)};
   if (largest != program.values.end()) {
     diag.span = program.source.at(largest->origin).span;

@@ -11,9 +11,14 @@
 
 namespace mtf {
 
-// Bytes that this process could still get: what the machine and its control group have left.
-// nullopt where neither says.
-[[nodiscard]] std::optional<std::int64_t> available_memory();
+struct AvailableMemory {
+  std::int64_t bytes = 0;
+  bool is_limited = false;  // by `ulimit -v`, of which less is left than of the machine
+};
+
+// What as many processes like this one could still get here, all together: what the machine, its
+// control group and the limits of the processes have left. nullopt where none of them says.
+[[nodiscard]] std::optional<AvailableMemory> available_memory(std::int64_t processes = 1);
 
 // What is asked of the memory of this machine.
 struct MemoryNeed {
@@ -23,6 +28,7 @@ struct MemoryNeed {
   std::int64_t in_files = 0;   // bytes of all of them that are pages of files, and need not stay
   std::int64_t available = 0;  // with what is held
   bool is_asked = false;       // by `--max-memory`; else a tenth of it is left
+  bool is_limited = false;     // by `ulimit -v`
 };
 
 // What is said when the program needs more than there is; nullopt if it fits.

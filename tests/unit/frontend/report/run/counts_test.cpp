@@ -188,6 +188,9 @@ TEST_CASE("a program that does not fit names its largest tensor") {
   CHECK(memory_shortage(program, need)->text ==
         "`step` needs 1.0 GiB of memory, beside 3.0 GiB that other values hold, and "
         "`--max-memory` allows 4.0 GiB");
+  need = {.what = "`step`", .available = kGiB, .is_limited = true};
+  CHECK(memory_shortage(program, need)->text ==
+        "`step` needs 1.0 GiB of memory, and 1.0 GiB are available under `ulimit -v`");
 }
 
 }  // namespace mtf
