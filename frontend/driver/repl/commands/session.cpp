@@ -265,6 +265,9 @@ bool repl_reload(Repl& repl, const std::string& rest) {
 }
 
 bool repl_time(Repl& repl, const std::string& rest) {
+  if (rest.empty()) {
+    return repl.refuse(DiagKind::kMissingArgument, "of what? a statement, as `:time let y = f(x)`");
+  }
   const auto begin = std::chrono::steady_clock::now();
   if (!repl.say("session", rest)) {
     return false;
