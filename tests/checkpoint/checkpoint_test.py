@@ -341,6 +341,33 @@ print step, all(second == net(ones([batch, io])))
 """
 
 
+BEFORE_STATES = """\
+import optim
+dim batch = 8, io = 4
+mesh line = [r: 2]
+layout split on line { batch -> r }
+layout rest on line { batch -> r, io -> * }
+model net(x: f32[batch, io]) {
+  param w : f32[io, to: 4] = normal(stddev = 0.5)
+  return rename(einsum(x, w -> [batch, to]), to -> io)
+}
+fn train(x: f32[batch, io]) {
+  state noise : f32[io] = normal
+  noise <- noise + 1
+  let loss = mean(square(net(x) - x))
+  minimize loss with optim.adam(lr = 0.01)
+  return loss + sum(noise)
+}
+let x = normal([batch, io], seed = 1)
+let y = net(x)
+save "before.safetensors"
+for turn in 0..3 {
+  for i in 0..3 { print train(x) }
+  restore "before.safetensors"
+}
+"""
+
+
 def by_an_index_that_comes(folder):
     """Its own check does not mind that it is not there yet."""
     text = "state a : f32[] = ones\nstate b : f32[] = ones\na <- 3.0\n"
@@ -357,6 +384,14 @@ def part_and_stream(folder):
     done = program(folder, STREAM, "-n", "4", "--layout", "split", "--seed", "5")
     if done.stdout != "18 false\n2 true\n":
         fail("under mpirun", done.stdout, done.stderr)
+
+
+def without_states_that_there_are(folder):
+    """They begin again, as in a run that goes on from the file: optimizers and random ones, too."""
+    for words in ([], ["--layout", "split"], ["-n", "2", "--layout", "rest"]):
+        lines = program(folder, BEFORE_STATES, *words).stdout.splitlines()
+        if len(lines) != 9 or len(set(lines[:3])) != 3 or lines != 3 * lines[:3]:
+            fail(f"states that a file lacks {words}", lines)
 
 
 def in_a_session(folder):
@@ -407,6 +442,7 @@ with tempfile.TemporaryDirectory() as scratch:
     of_another_experiment(scratch)
     by_an_index_that_comes(scratch)
     part_and_stream(scratch)
+    without_states_that_there_are(scratch)
     in_a_session(scratch)
     under_other_commands(scratch)
     in_any_precision(scratch)

@@ -76,6 +76,16 @@ def switched():
     same("switched", lines)
 
 
+def restored():
+    """A state that the file lacks is known as one, and begins again."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = f'"{folder}/a.safetensors"'
+        same("restored", ["dim n = 4", "mesh line = [x: 2]", "layout split on line { n -> x }", ":layout split",
+                          "state a : f32[n] = ones", f"save {file}", "state b : f32[n] = zeros",
+                          "b <- b + a", "b", ":ranks 2", "b <- b + a", "b", f"restore {file}", "b",
+                          "b <- b + a", ":ranks off", "b", f"restore {file}", "b"])
+
+
 KINDS = """\
 dim n = 10, m = 6
 mesh line = [x: COUNT]
@@ -162,5 +172,5 @@ def refused():
     contains("under mpirun", done.stderr, "a session starts its ranks itself, by `:ranks N`")
 
 
-for test in (switched, kinds, programs, refused):
+for test in (switched, restored, kinds, programs, refused):
     test()

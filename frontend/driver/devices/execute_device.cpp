@@ -101,7 +101,7 @@ bool ExecuteDevice::use(const Layout* chosen, std::span<const Layout> declared, 
 }
 
 void ExecuteDevice::declare(Variable variable) {
-  known_.insert_or_assign(variable.path, variable.without_init());
+  known_.insert_or_assign(variable.path, variable);
   declared_.push_back(std::move(variable));
 }
 
@@ -238,9 +238,6 @@ bool ExecuteDevice::initialise(const HeldLayouts& wanted, DiagSink& diags) {
     if (!value) {
       return false;
     }
-    if (value->in_file) {
-      value = copy_of(*value);  // a part of a file is not written to
-    }
     if (options_.initialised) {
       options_.initialised(*value);
     }
@@ -267,8 +264,12 @@ std::optional<RankTensor> ExecuteDevice::initial_value(const Variable& variable,
     const ValueLayout& layout = program.at(program.outputs.front()).layout;
     return read_from(*restored, variable.path, variable.type, layout, diags);
   }
-  std::optional<std::vector<RankTensor>> value = execute(*compiled, "", {}, {}, diags);
-  return value ? std::optional(std::move(value->front())) : std::nullopt;
+  std::optional<std::vector<RankTensor>> values = execute(*compiled, "", {}, {}, diags);
+  if (!values) {
+    return std::nullopt;
+  }
+  RankTensor value = std::move(values->front());
+  return value.in_file ? copy_of(value) : std::move(value);  // a part of a file is not written to
 }
 
 std::optional<std::vector<RankTensor>> ExecuteDevice::execute(

@@ -219,6 +219,8 @@ class ExecuteDevice final : public HoldingDevice {
   [[nodiscard]] const Restored* restored_for(const std::string& path) const;
   // All that exist or are declared, without programs.
   [[nodiscard]] std::vector<Variable> known_variables() const;
+  // Puts states that the file lacks back to what they began as, as if they were declared now.
+  bool begin_again(const RestoreRequest& request, const CheckpointFile& file, DiagSink& diags);
   // What was restored and no variable has taken yet, by path: as the variable will have it or,
   // where nobody knows of one, as the file has it; nullopt after an error. Of what the program is
   // known to have no variable for there is nothing.
@@ -278,7 +280,7 @@ class ExecuteDevice final : public HoldingDevice {
   HeldLayouts held_;                                         // of the variables
   std::map<std::string, std::unique_ptr<Compiled>> movers_;  // by type and layouts
   std::vector<Restored> restored_;                           // the last one wins
-  std::map<std::string, Variable> known_;                    // ever declared; without programs
+  std::map<std::string, Variable> known_;                    // ever declared
   std::vector<RankCounts> counts_;
   std::string last_step_;
   std::string running_step_;

@@ -27,8 +27,14 @@ RankTensor made(Executor& executor, const Mesh& mesh, const HeldTensor& tensor) 
 }  // namespace
 
 HeldState ExecuteDevice::state() {
-  HeldState state{
-      .declared = declared_, .variables = {}, .stream = executor_->stream(), .restored = {}};
+  HeldState state{.declared = declared_,
+                  .known = {},
+                  .variables = {},
+                  .stream = executor_->stream(),
+                  .restored = {}};
+  for (const auto& [path, variable] : known_) {
+    state.known.push_back(variable);
+  }
   for (const Restored& restored : restored_) {
     state.restored.push_back(restored.request);
   }
@@ -48,6 +54,9 @@ HeldTensor ExecuteDevice::read_variable(const std::string& path) {
 
 void ExecuteDevice::take_over(const HeldState& state) {
   declared_ = state.declared;
+  for (const Variable& variable : state.known) {
+    known_.insert_or_assign(variable.path, variable);
+  }
   executor_->set_stream(state.stream);
   for (const RestoreRequest& request : state.restored) {
     DiagSink diags;

@@ -210,10 +210,10 @@ std::vector<Variable> ExecuteDevice::known_variables() const {
     const auto known = known_.find(path);
     variables.push_back(known == known_.end()
                             ? Variable{.path = path, .type = tensor.type, .trained = true}
-                            : known->second);
+                            : known->second.without_init());
   }
   for (const Variable& variable : declared_) {
-    variables.push_back(known_.at(variable.path));
+    variables.push_back(known_.at(variable.path).without_init());
   }
   return variables;
 }
@@ -224,6 +224,27 @@ void ExecuteDevice::take_notes(const CheckpointFile& file) {
     steps_ = notes->steps;
     trains_ = steps_.size() == 1 ? steps_.begin()->first : "";
   }
+}
+
+bool ExecuteDevice::begin_again(const RestoreRequest& request, const CheckpointFile& file,
+                                DiagSink& diags) {
+  for (const auto& [path, variable] : known_) {
+    const auto there = variables_.find(path);
+    if (there == variables_.end() || variable.trained || !request.names(path) ||
+        has_value_for(request, file, path)) {
+      continue;
+    }
+    std::optional<RankTensor> value = initial_value(variable, held_, diags);
+    if (!value) {
+      return false;
+    }
+    if (options_.initialised) {
+      options_.initialised(*value);
+    }
+    keep_old(path);
+    there->second = *std::move(value);
+  }
+  return true;
 }
 
 bool ExecuteDevice::restore(const RestoreRequest& request, DiagSink& diags) {
@@ -258,7 +279,7 @@ bool ExecuteDevice::restore(const RestoreRequest& request, DiagSink& diags) {
     take_notes(*restored->file);
   }
   restored_.push_back(*std::move(restored));
-  return true;
+  return begin_again(request, *restored_.back().file, diags);
 }
 
 std::optional<std::string> ExecuteDevice::note_of(const RestoreRequest& request, DiagSink& diags) {

@@ -24,6 +24,7 @@ struct HeldTensor {
 // What a device has besides tensors.
 struct HeldState {
   std::vector<Variable> declared;  // not initialised yet
+  std::vector<Variable> known;     // ever declared, with these
   std::vector<std::string> variables;
   RandomStream stream;
   std::vector<RestoreRequest> restored;

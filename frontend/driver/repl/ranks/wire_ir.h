@@ -68,7 +68,7 @@ inline constexpr int kMembers<Variable> = 5;
 template <>
 inline constexpr int kMembers<HeldTensor> = 3;
 template <>
-inline constexpr int kMembers<HeldState> = 4;
+inline constexpr int kMembers<HeldState> = 5;
 template <>
 inline constexpr int kMembers<RandomStream> = 2;
 template <>
