@@ -414,7 +414,7 @@ restore "no_such.safetensors"
                               timeout=300, check=False)
         if "\n8\n" not in done.stdout or "`no_such.safetensors` cannot be opened" not in done.stderr:
             fail("a session", done.stdout, done.stderr)
-        for told in ["lacks 1 state, which stays as it is: `t`", "has nothing for `u*`"]:
+        for told in ["lacks 1 state, which begins as declared: `t`", "has nothing for `u*`"]:
             if done.stderr.count(f"warning: `session.safetensors` {told} [file]") != 1:
                 fail("what a session does not restore", told, done.stderr)
 

@@ -196,10 +196,9 @@ std::vector<std::string> lacking(const RestoreRequest& request, const Checkpoint
   return paths;
 }
 
-// `does`: what becomes of them.
-std::string lacks_text(const std::vector<std::string>& states, std::string_view does) {
-  return " lacks " + counted(states.size(), "state") + ", which " + std::string(does) + ": " +
-         shortened(states);
+std::string lacks_text(const std::vector<std::string>& states) {
+  return " lacks " + counted(states.size(), "state") + ", which " +
+         (states.size() == 1 ? "begins" : "begin") + " as declared: " + shortened(states);
 }
 
 // What a glob that names none of these variables may have meant; "".
@@ -307,8 +306,7 @@ void warn_of_others(const RestoreRequest& request, const CheckpointFile& file,
   const std::vector<std::string> unused = left_over(request, file, variables);
   std::vector<std::string> texts;
   if (!fresh.empty()) {
-    texts.push_back(
-        lacks_text(fresh, fresh.size() == 1 ? "begins as declared" : "begin as declared"));
+    texts.push_back(lacks_text(fresh));
   }
   if (!unused.empty()) {
     texts.push_back(" has " + counted(unused.size(), "tensor") +
@@ -322,16 +320,15 @@ void warn_of_others(const RestoreRequest& request, const CheckpointFile& file,
 
 void warn_of_nothing(const RestoreRequest& request, const CheckpointFile& file,
                      std::span<const Variable> variables, DiagSink& diags) {
-  const std::vector<std::string> same = lacking(request, file, variables);
+  const std::vector<std::string> fresh = lacking(request, file, variables);
   const std::vector<std::string> names = file.names();
   const bool has_some = std::ranges::any_of(
       names, [&](const std::string& name) { return !request.takers_of(name).empty(); });
-  if (!same.empty() || !has_some) {
-    diags.warning(DiagKind::kFile, request.span,
-                  in_backticks(request.path) +
-                      (same.empty() ? " has nothing for " + shortened(request.globs)
-                                    : lacks_text(same, same.size() == 1 ? "stays as it is"
-                                                                        : "stay as they are")));
+  if (!fresh.empty() || !has_some) {
+    diags.warning(
+        DiagKind::kFile, request.span,
+        in_backticks(request.path) +
+            (fresh.empty() ? " has nothing for " + shortened(request.globs) : lacks_text(fresh)));
   }
 }
 
