@@ -218,15 +218,23 @@ class Parts {
 
   // Linear in all of them together.
   std::optional<ValueId> of_all(const Value& value) {
-    std::vector<ValueId> operands = value.operands;
-    bool any = false;
-    for (ValueId& operand : operands) {
-      const std::optional<ValueId> parts = of(operand);
-      any = any || parts;
-      const Shape whole = builder_.type_of(operand).shape;
-      operand = in_order(parts ? *parts : equal_parts(operand), whole);
+    std::vector<std::optional<ValueId>> parts;
+    for (const ValueId operand : value.operands) {
+      // Without a sum over it, the dim went another way: into a reshape, or one index was taken.
+      if (builder_.type_of(operand).shape.has(dim_)) {
+        return std::nullopt;
+      }
+      parts.push_back(of(operand));
     }
-    return any ? call(value, operands, in_parts(value.type.shape)) : std::nullopt;
+    if (std::ranges::none_of(parts, [](const auto& part) { return part.has_value(); })) {
+      return std::nullopt;
+    }
+    std::vector<ValueId> operands = value.operands;
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      const Shape whole = builder_.type_of(operands[i]).shape;
+      operands[i] = in_order(parts[i] ? *parts[i] : equal_parts(operands[i]), whole);
+    }
+    return call(value, operands, in_parts(value.type.shape));
   }
 
   DiagSink ignored_;
