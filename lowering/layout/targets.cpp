@@ -10,6 +10,7 @@
 
 #include "ir/layout/pin_conflict.h"
 #include "ir/loops/loop.h"
+#include "ir/rewrite/sums/join.h"
 #include "lowering/known/numbered.h"
 #include "lowering/layout/infer.h"
 #include "lowering/layout/rule_sources.h"
@@ -280,7 +281,7 @@ class Targets {
     return target;
   }
 
-  // Which dims `infer` may still split: those that no rule names.
+  // Which dims `infer` may still split: those that a rule could name and none does.
   [[nodiscard]] static std::vector<bool> open_dims(const Shape& shape, const Layout::Rules& rules,
                                                    const Pin* pin) {
     std::vector<bool> open;
@@ -288,7 +289,7 @@ class Targets {
       const bool named = std::ranges::find(rules.list, dim.name, [](const Rule* rule) {
                            return rule->dim;
                          }) != rules.list.end();
-      open.push_back(!named && (pin == nullptr || pin->open));
+      open.push_back(!named && may_be_split(dim.name) && (pin == nullptr || pin->open));
     }
     return open;
   }
