@@ -60,7 +60,8 @@ std::string describe(const Program& program, ValueId id) {
     return "the result of `" + std::string(spelling(op)) + "`";
   }
   const auto input = std::ranges::find(program.inputs, id, &Input::value);
-  return input == program.inputs.end() ? "an input" : "`" + input->name + "`";
+  const bool is_named = input != program.inputs.end() && !input->name.empty();
+  return is_named ? "`" + input->name + "`" : "an input";
 }
 
 std::vector<Note> notes_of(const Program& program, ValueId id) {
