@@ -64,6 +64,7 @@ class Keeper {
       }
       step.from = step.from.valid() ? same_as(step.from) : step.from;
     }
+    join_origins();
     return true;
   }
 
@@ -83,6 +84,29 @@ class Keeper {
   [[nodiscard]] SpmdId same_as(SpmdId id) const {
     const auto found = same_.find(id);
     return found == same_.end() ? id : found->second;
+  }
+
+  // What a `recompute` casts again is a value of its own in the source. What is made of it there,
+  // and its other forms here, are of the copy's value from now on.
+  void join_origins() {
+    if (origins_.empty()) {
+      return;
+    }
+    const auto join = [this](ValueId& id) {
+      const auto found = origins_.find(id.index);
+      id = found == origins_.end() ? id : found->second;
+    };
+    for (Value& value : program_.source.values) {
+      std::ranges::for_each(value.operands, join);
+    }
+    for (SpmdValue& value : program_.values) {
+      join(value.origin);
+    }
+    for (Step& step : program_.steps) {
+      for (LocalCall& call : step.calls) {
+        join(call.origin);
+      }
+    }
   }
 
   // Of a variable that is updated, for who is in the program alone.
@@ -132,6 +156,9 @@ class Keeper {
     });
     if (known != program_.copies.end()) {
       same_.emplace(cast.result, known->value);
+      if (const ValueId origin = program_.at(known->value).origin; origin != cast.origin) {
+        origins_.emplace(cast.origin.index, origin);
+      }
     } else if (Step* chain = chain_of_update(update)) {
       const SpmdId next = add_next(cast, update.value, *chain);
       program_.copies.push_back({.input = update.input, .value = cast.result, .next = next});
@@ -168,6 +195,7 @@ class Keeper {
   std::vector<std::size_t> update_;  // per value that is a variable: of SpmdProgram::updates
   std::vector<char> leaves_;         // per value: it is returned, or a variable's new one
   std::map<SpmdId, SpmdId> same_;    // casts of a variable that has a copy
+  std::map<std::int32_t, ValueId> origins_;  // by value of the source, a cast: that of the copy
 };
 
 }  // namespace
