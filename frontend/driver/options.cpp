@@ -13,6 +13,7 @@
 #include "frontend/driver/command_line/pages.h"
 #include "frontend/driver/command_line/program_page.h"
 #include "frontend/driver/command_line/tables.h"
+#include "frontend/driver/doc/pages.h"
 #include "ir/support/diag.h"
 
 namespace mtf {
@@ -345,9 +346,11 @@ std::variant<Options, Answer> parse_command(const CommandDef& command,
 }
 
 Answer unknown_command(const std::string& word, std::span<const std::string> words) {
-  return usage_error("no command `" + word + "`" +
-                         did_you_mean(word, names_of(all_commands()), "; `mtf --help` lists them"),
-                     words);
+  const std::string page = page_command(word);
+  const std::string hint =
+      page.empty() ? did_you_mean(word, names_of(all_commands()), "; `mtf --help` lists them")
+                   : "; `mtf " + page + "` explains it";
+  return usage_error("no command `" + word + "`" + hint, words);
 }
 
 // `mtf FILE`: a word that looks like a file, or an option in front of one, means `run`.

@@ -6,11 +6,9 @@
 #include "frontend/driver/commands.h"
 #include "frontend/driver/doc/pages.h"
 #include "frontend/driver/doc/site.h"
-#include "frontend/driver/ops/ops_forms.h"
 #include "frontend/driver/workspace.h"
 #include "frontend/report/json_parts.h"
 #include "ir/support/columns.h"
-#include "stdlib/ops/table.h"
 
 namespace mtf {
 namespace {
@@ -124,10 +122,8 @@ std::string elsewhere(std::span<const ModuleDoc> docs, const std::string& word) 
   if (std::string page = library_page(docs, word); !page.empty()) {
     return page;
   }
-  const bool is_form =
-      std::ranges::find(language_forms(), word, &LanguageForm::name) != language_forms().end();
-  if (is_form || find_op(op_table(), word) != nullptr) {
-    return "; `mtf ops " + word + "` explains it";
+  if (const std::string page = page_command(word); !page.empty()) {
+    return "; `mtf " + page + "` explains it";
   }
   return did_you_mean(word, names_of(docs),
                       "; `mtf doc` lists them, and a file is `" + word + ".mtf`");

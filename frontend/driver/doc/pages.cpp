@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cctype>
 
+#include "frontend/driver/ops/ops_forms.h"
 #include "frontend/driver/stdlib_modules.h"
 #include "frontend/parse/parse.h"
+#include "stdlib/ops/table.h"
 
 namespace mtf {
 namespace {
@@ -208,6 +210,16 @@ std::string library_page(std::span<const ModuleDoc> docs, std::string_view name)
   }
   const std::string page = found->name + "." + std::string(name);
   return "; there is `" + page + "`, which `mtf doc " + page + "` explains";
+}
+
+std::string page_command(std::string_view name) {
+  const auto modules = stdlib_module_names();
+  if (std::ranges::find(modules, name.substr(0, name.find('.'))) != modules.end()) {
+    return "doc " + std::string(name);
+  }
+  const bool is_form =
+      std::ranges::find(language_forms(), name, &LanguageForm::name) != language_forms().end();
+  return is_form || find_op(op_table(), name) != nullptr ? "ops " + std::string(name) : "";
 }
 
 std::string whole_example(const ModuleDoc& doc, const DocPage& page) {

@@ -43,6 +43,10 @@ struct ModuleDoc {
 // of.
 [[nodiscard]] std::string library_page(std::span<const ModuleDoc> docs, std::string_view name);
 
+// The command that explains a name, of a module or a member of it, an operation or a form of the
+// language: "doc nn.dense", "ops einsum"; "" of any other.
+[[nodiscard]] std::string page_command(std::string_view name);
+
 // The example as it runs: with what it imports.
 [[nodiscard]] std::string whole_example(const ModuleDoc& doc, const DocPage& page);
 

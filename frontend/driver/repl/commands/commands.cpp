@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "frontend/driver/doc/pages.h"
 #include "frontend/driver/repl/repl.h"
 #include "ir/support/text/parse_number.h"
 #include "ir/support/text/trimmed.h"
@@ -40,7 +41,10 @@ bool help(Repl& repl, const std::string& rest) {
   std::vector<std::string> candidates;
   const ReplCommand* command = meant_command(word, candidates);
   if (command == nullptr) {
-    return refuse_command(repl, word, candidates);
+    const std::string page = candidates.empty() ? page_command(rest) : "";
+    return page.empty() ? refuse_command(repl, word, candidates)
+                        : repl.refuse(DiagKind::kUnknownName,
+                                      "no command `:" + word + "`; `:" + page + "` explains it");
   }
   const std::string name(command->name);
   const std::string takes(command->takes);
