@@ -372,17 +372,17 @@ def foreign_event(step, **tags):
 
 def check_not_finite(folder):
     """The last value is told as what it is, and not as the last one that could be drawn."""
-    for name, text in [("nan.jsonl", '{"step": 0, "loss": 9}\n{"step": 4, "loss": null}\n'),
-                       ("nan.csv", "step,loss\n0,9\n4,nan\n"),
-                       ("nan.csv", "step,loss\r\n0,9\r\n4,nan\r\n")]:
-        pathlib.Path(folder, name).write_bytes(text.encode())
-        said = run(folder, "watch", "--once", name).stdout.splitlines()[-1]
-        if said != "step 4, loss not finite":
-            fail("a loss that is none", said)
-        pathlib.Path(folder, name).write_bytes(text.replace("null", "3").replace("nan", "3").encode())
-        said = run(folder, "watch", "--once", name).stdout.splitlines()[-1]
-        if said != "step 4, loss 3":
-            fail("a loss", said)
+    line = '{"step": 0, "loss": 9}\n{"step": 4, "of \\"NaN": "NaN", "loss": %s}\n'
+    for name, text, none in [("nan.jsonl", line, "null"),
+                             ("nan.jsonl", line, "NaN"),  # as Python writes it
+                             ("nan.jsonl", line, "-Infinity"),
+                             ("nan.csv", "step,loss\n0,9\n4,%s\n", "nan"),
+                             ("nan.csv", "step,loss\r\n0,9\r\n4,%s\r\n", "nan")]:
+        for value, told in [(none, "not finite"), ("3", "3")]:
+            pathlib.Path(folder, name).write_bytes((text % value).encode())
+            said = run(folder, "watch", "--once", name).stdout.splitlines()[-1]
+            if said != f"step 4, loss {told}":
+                fail("a loss", value, said)
 
 
 def check_event_curves(folder):

@@ -40,8 +40,29 @@ std::string found_in_text(const CurveReader& reader, std::int64_t lines, bool is
          numbers;
 }
 
+// With null for NaN and infinities that stand in it as Python writes them, and JSON does not.
+std::string without_infinite(std::string_view line) {
+  static constexpr std::array<std::string_view, 3> kWords = {"NaN", "-Infinity", "Infinity"};
+  std::string text;
+  bool quoted = false;
+  while (!line.empty()) {
+    const auto* const word = std::ranges::find_if(
+        kWords, [&](std::string_view one) { return !quoted && line.starts_with(one); });
+    const std::size_t escaped = quoted && line.starts_with('\\') ? 1 : 0;
+    const std::size_t taken =
+        word != kWords.end() ? word->size() : std::min(line.size(), 1 + escaped);
+    quoted = quoted != (escaped == 0 && line.starts_with('"'));
+    text += word != kWords.end() ? "null" : line.substr(0, taken);
+    line.remove_prefix(taken);
+  }
+  return text;
+}
+
 void read_json_line(std::string_view line, CurveReader& reader) {
-  const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+  Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+  if (json.is_discarded()) {
+    json = Json::parse(without_infinite(line), nullptr, /*allow_exceptions=*/false);
+  }
   if (!json.is_object() || !json.contains("step") || !json["step"].is_number_integer()) {
     return;
   }
