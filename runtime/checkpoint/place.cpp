@@ -199,7 +199,7 @@ bool is_sibling(std::string_view name, std::string_view other) {
 }
 
 bool has_number(const std::string& path) {
-  return std::ranges::any_of(name_of(path), is_digit);
+  return !last_number(name_of(path)).digits.empty();
 }
 
 std::vector<std::string> siblings(const std::string& path) {

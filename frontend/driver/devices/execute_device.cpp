@@ -238,9 +238,6 @@ bool ExecuteDevice::initialise(const HeldLayouts& wanted, DiagSink& diags) {
     if (!value) {
       return false;
     }
-    if (options_.initialised) {
-      options_.initialised(*value);
-    }
     held_.insert_or_assign(variable.path, value->layout);
     variables_.insert_or_assign(variable.path, *std::move(value));
     if (variable.trained) {
@@ -259,17 +256,21 @@ std::optional<RankTensor> ExecuteDevice::initial_value(const Variable& variable,
   if (compiled == nullptr) {
     return std::nullopt;
   }
+  std::optional<RankTensor> value;
   if (const Restored* restored = restored_for(variable.path)) {
     const SpmdProgram& program = compiled->program;
     const ValueLayout& layout = program.at(program.outputs.front()).layout;
-    return read_from(*restored, variable.path, variable.type, layout, diags);
+    value = read_from(*restored, variable.path, variable.type, layout, diags);
+  } else if (auto values = execute(*compiled, "", {}, {}, diags)) {
+    value = std::move(values->front());
   }
-  std::optional<std::vector<RankTensor>> values = execute(*compiled, "", {}, {}, diags);
-  if (!values) {
-    return std::nullopt;
+  if (value && value->in_file) {
+    value = copy_of(*value);  // a part of a file is not written to
   }
-  RankTensor value = std::move(values->front());
-  return value.in_file ? copy_of(value) : std::move(value);  // a part of a file is not written to
+  if (value && options_.initialised) {
+    options_.initialised(*value);
+  }
+  return value;
 }
 
 std::optional<std::vector<RankTensor>> ExecuteDevice::execute(

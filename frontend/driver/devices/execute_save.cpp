@@ -238,9 +238,6 @@ bool ExecuteDevice::begin_again(const RestoreRequest& request, const CheckpointF
     if (!value) {
       return false;
     }
-    if (options_.initialised) {
-      options_.initialised(*value);
-    }
     keep_old(path);
     there->second = *std::move(value);
   }

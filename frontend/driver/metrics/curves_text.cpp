@@ -195,10 +195,6 @@ std::string curve_picture(const Curve2d& curve, std::size_t rows, const CurveSty
          std::string(width - std::min(width, left.size() + right.size()), ' ') + right + "\n\n";
 }
 
-}  // namespace
-
-namespace {
-
 // What each curve ends with.
 std::string last_values(const Curves& curves, const CurveStyle& style) {
   std::string values;

@@ -27,8 +27,9 @@ double few_digits(double value) {
 
 MetricsLog::MetricsLog(std::span<const std::string> paths) {
   for (const std::string& path : paths) {
-    if (std::ranges::find(files_, MetricsFile(path).path(), &MetricsFile::path) == files_.end()) {
-      files_.emplace_back(path);
+    MetricsFile file(path);
+    if (std::ranges::find(files_, file.path(), &MetricsFile::path) == files_.end()) {
+      files_.push_back(std::move(file));
     }
   }
 }

@@ -31,11 +31,7 @@ template <std::size_t kLanes, typename S, typename T>
 void transpose(const std::array<const S*, kLanes>& lane, std::int64_t k, std::int64_t width,
                T* out) {
   for (std::int64_t i = 0; i < std::ssize(lane); i += Turn<T>::kLanes) {
-    typename Turn<T>::Reg turned[kTurned];  // NOLINT: of registers, which std::array warns of
-    Turn<T>::turn(lane.data() + i, k, turned);
-    for (std::int64_t j = 0; j < kTurned; ++j) {
-      Turn<T>::store(out + i + j * width, turned[j]);
-    }
+    turn_to(lane.data() + i, k, width, out + i);
   }
 }
 

@@ -81,4 +81,14 @@ struct Turn<double> {
   static void store(double* x, Reg y) { _mm256_storeu_pd(x, y); }
 };
 
+// Turn<T>::kLanes lanes x kTurned indices from `at` on; `out` is `width` apart per index.
+template <typename S, typename T>
+void turn_to(const S* const* lanes, std::int64_t at, std::int64_t width, T* out) {
+  typename Turn<T>::Reg turned[kTurned];  // NOLINT: of registers, which std::array warns of
+  Turn<T>::turn(lanes, at, turned);
+  for (std::int64_t i = 0; i < kTurned; ++i) {
+    Turn<T>::store(out + i * width, turned[i]);
+  }
+}
+
 }  // namespace mtf

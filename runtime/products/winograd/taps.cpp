@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "ir/support/index.h"
 #include "runtime/products/gemm_block.h"
 #include "runtime/products/pack/gemm_turn.h"
 
@@ -19,11 +20,7 @@ void turn(const S* const* cols, std::int64_t step, std::int64_t length, float* t
   std::int64_t k = 0;
   if constexpr (kCount == Turn<float>::kLanes) {
     for (; step == 1 && k + kTurned <= length; k += kTurned) {
-      Turn<float>::Reg turned[kTurned];  // NOLINT: of registers, which std::array warns of
-      Turn<float>::turn(cols, k, turned);
-      for (std::int64_t i = 0; i < kTurned; ++i) {
-        Turn<float>::store(to + (k + i) * width, turned[i]);
-      }
+      turn_to(cols, k, width, to + k * width);
     }
   }
   for (; k < length; ++k) {
@@ -67,6 +64,11 @@ std::int64_t WinogradTaps<S>::offset_of(std::int64_t tap) const {
 }
 
 template <typename S>
+const S* WinogradTaps<S>::first_of(const S* b, std::int64_t tap, std::int64_t block) const {
+  return b + offset_of(tap) + block * leaf_ * inner_step_;
+}
+
+template <typename S>
 bool WinogradTaps<S>::fill_panel(std::int64_t panel) const {
   const std::int64_t col = panel * width_;
   return cols_from(col) == width_ && lie_side_by_side(col);
@@ -75,10 +77,9 @@ bool WinogradTaps<S>::fill_panel(std::int64_t panel) const {
 template <typename S>
 std::array<const S*, kWinogradTaps> WinogradTaps<S>::of(const S* b, std::int64_t panel,
                                                         std::int64_t block) const {
-  const S* const first = b + block * leaf_ * inner_step_ + cols_.at(panel * width_);
   std::array<const S*, kWinogradTaps> taps = {};
-  for (std::size_t tap = 0; tap < taps.size(); ++tap) {
-    taps[tap] = first + offset_of(static_cast<std::int64_t>(tap));
+  for (std::int64_t tap = 0; tap < kWinogradTaps; ++tap) {
+    taps[at(tap)] = first_of(b, tap, block) + cols_.at(panel * width_);
   }
   return taps;
 }
@@ -93,8 +94,8 @@ std::array<const float*, kWinogradTaps> WinogradTaps<S>::gather(const S* b, std:
   }
   std::array<const float*, kWinogradTaps> taps = {};
   for (std::int64_t tap = 0; tap < kWinogradTaps; ++tap) {
-    gather_tap(b + offset_of(tap) + block * leaf_ * inner_step_, col, to);
-    taps[static_cast<std::size_t>(tap)] = to;
+    gather_tap(first_of(b, tap, block), col, to);
+    taps[at(tap)] = to;
     to += leaf_ * width_;
   }
   return taps;
@@ -130,7 +131,7 @@ template <typename S>
 WinogradTaps<S>::Ahead::Ahead(const WinogradTaps& taps, const S* b, std::int64_t panel,
                               std::int64_t block, std::int64_t times)
     : taps_(&taps),
-      from_(b + block * taps.leaf_ * taps.inner_step_),
+      from_(taps.first_of(b, 0, block)),
       col_(panel * taps.width_),
       by_cols_(!taps.lie_side_by_side(col_)),
       count_(kWinogradTaps * (by_cols_ ? taps.cols_from(col_) : taps.leaf_)),

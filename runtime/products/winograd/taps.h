@@ -56,6 +56,7 @@ class WinogradTaps {
   [[nodiscard]] std::int64_t cols_from(std::int64_t col) const;
   [[nodiscard]] bool lie_side_by_side(std::int64_t col) const;
   [[nodiscard]] std::int64_t offset_of(std::int64_t tap) const;
+  [[nodiscard]] const S* first_of(const S* b, std::int64_t tap, std::int64_t block) const;
   void gather_tap(const S* from, std::int64_t col, float* to) const;
 
   std::int64_t rows_step_;
