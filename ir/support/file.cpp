@@ -21,6 +21,15 @@ std::string why() {
   return std::strerror(errno);
 }
 
+// Why no file could be made there.
+std::string why_not_made(const std::string& place) {
+  const int error = errno;
+  const std::string folder = std::filesystem::path(place).parent_path().string();
+  return error == ENOENT && !folder.empty()
+             ? "there is no folder `" + folder + "`; `mkdir -p " + folder + "` makes it"
+             : std::strerror(error);
+}
+
 // `put`: as ::write, of what is left.
 template <typename F>
 int put_all(std::span<const std::byte> bytes, const F& put) {
@@ -85,7 +94,7 @@ class Unfinished {
   Unfinished& operator=(Unfinished&&) = delete;
 
   [[nodiscard]] std::string write(const WriteText& write) const {
-    return file_ < 0 ? why() : write_file(path_, write);
+    return file_ < 0 ? why_not_made(place_) : write_file(path_, write);
   }
 
   [[nodiscard]] std::string put_in_place() {

@@ -5,6 +5,8 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
+#include <string>
 
 #include "ir/support/diag.h"
 #include "ir/support/number.h"
@@ -52,6 +54,11 @@ bool is_missing(std::string_view cell) {
   return std::ranges::find(kMissing, text) != kMissing.end();
 }
 
+// Of a number that no float is near: whether 0 is.
+bool is_tiny(std::string_view text) {
+  return std::abs(std::strtod(std::string(text).c_str(), nullptr)) < 1;
+}
+
 // 1,000 and 1'000.
 bool is_grouped(std::string_view cell) {
   std::string text(without_quotes(cell));
@@ -72,12 +79,14 @@ std::string number_in(std::string_view cell, DType dtype, CsvNumber& read) {
     text.remove_prefix(1);
   }
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), read.number);
-  if (error == std::errc::result_out_of_range) {
-    return shown + " is beyond the range of numbers";
-  }
-  if (error != std::errc() || end != text.data() + text.size()) {
+  const bool is_off = error == std::errc::result_out_of_range;  // what it was read as is not told
+  if ((error != std::errc() && !is_off) || end != text.data() + text.size()) {
     return shown + " is not a number";
   }
+  if (is_off && !is_tiny(text)) {
+    return shown + " is beyond the range of numbers";
+  }
+  read.number = is_off ? std::copysign(0.0, text.front() == '-' ? -1.0 : 1.0) : read.number;
   const std::string wrong =
       dtype == DType::kI64 ? read_whole(text, read) : misfit(read.number, dtype);
   return wrong.empty() ? "" : shown + wrong;

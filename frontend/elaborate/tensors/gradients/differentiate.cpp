@@ -253,6 +253,21 @@ std::optional<Values> chosen_params(Context& c, const ast::Expr& expr) {
   return is_unknown(found) ? std::nullopt : std::optional(*found.get<List>()->items);
 }
 
+// Whether all of them are states, which has been said.
+bool are_states(Context& c, const Values& chosen, SourceSpan span) {
+  const auto is_trained = [](const Value& value) {
+    return value.get<Tensor>()->variable->variable.trained;
+  };
+  if (chosen.empty() || std::ranges::any_of(chosen, is_trained)) {
+    return false;
+  }
+  const std::string& path = chosen.front().get<Tensor>()->variable->variable.path;
+  c.report.error(
+      DiagKind::kNoGradient, span,
+      "`" + path + "` is `state`, which is not trained; `param` declares what is learned");
+  return true;
+}
+
 // What the statement trains, as far as the loss depends on it.
 std::optional<std::vector<Target>> targets_of(Context& c, const ast::Minimize& minimize,
                                               SourceSpan span) {
@@ -261,7 +276,7 @@ std::optional<std::vector<Target>> targets_of(Context& c, const ast::Minimize& m
     return targets;
   }
   const std::optional<Values> chosen = chosen_params(c, *minimize.params);
-  if (!chosen) {
+  if (!chosen || are_states(c, *chosen, minimize.params->span)) {
     return std::nullopt;
   }
   std::erase_if(targets, [&](const Target& target) {

@@ -188,6 +188,8 @@ TEST_CASE("a number that the dtype of the table cannot hold is told") {
         "`9007199254740993.0` is read as a float, which has 53 bits; without point and exponent it "
         "is exact");
   CHECK(first("1e3", DType::kI64).empty());
+  CHECK(first("1e-400", DType::kF32).empty());
+  CHECK(first("1e999x", DType::kF32).starts_with("`1e999x` is not a number"));
   CHECK(first("-inf", DType::kF16).empty());
   CHECK(first("16777217", DType::kF32).empty());
 }
