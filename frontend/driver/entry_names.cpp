@@ -1,6 +1,7 @@
 #include "frontend/driver/entry_names.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "frontend/elaborate/report.h"
@@ -50,6 +51,17 @@ void no_entry(Workspace& workspace, const Session& session) {
                         std::move(notes));
 }
 
+// Those that have something to plan, unless none has: a function without parameters is an entry
+// also if it reads options or texts alone.
+std::vector<std::string> with_tensors(Session& session, std::vector<std::string> names) {
+  std::vector<std::string> kept;
+  std::ranges::copy_if(names, std::back_inserter(kept), [&](const std::string& name) {
+    const Unit* unit = session.build(name, /*is_wanted=*/false);
+    return unit == nullptr || !unit->program.values.empty();
+  });
+  return kept.empty() ? names : kept;
+}
+
 // "; `both` is a layout: `--layout both`", where an entry was to stand.
 std::string taken_for_entry(const Options& options, const Session& session,
                             const std::vector<std::string>& entries) {
@@ -76,7 +88,7 @@ bool tell_why_no_entry(const Session& session, std::string_view name, SourceSpan
   return true;
 }
 
-std::vector<std::string> chosen_entries(Workspace& workspace, const Session& session) {
+std::vector<std::string> chosen_entries(Workspace& workspace, Session& session) {
   const std::vector<std::string> names = names_of(session.entries());
   const std::string& wanted = workspace.options.name;
   if (names.empty()) {
@@ -86,7 +98,7 @@ std::vector<std::string> chosen_entries(Workspace& workspace, const Session& ses
     return {};
   }
   if (wanted.empty()) {
-    return top_entries(session);
+    return with_tensors(session, top_entries(session));
   }
   if (std::ranges::find(names, wanted) == names.end()) {
     if (tell_why_no_entry(session, wanted, {}, workspace.diags)) {
