@@ -262,8 +262,9 @@ std::optional<ValueId> einsum_expand(Builder& b, const OpCall& call,
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
     factors[i] = without_own_sums(b, factors[i], to, others);
   }
-  if (factors.size() == 1) {
-    return b.ordered(factors[0], to);
+  if (factors.size() == 1) {  // a value of its own, as gradients by it may be asked for
+    return factors[0] == operands[0] ? b.emit(Algebra::kTranspose, {factors[0]}, to_shape(to))
+                                     : b.ordered(factors[0], to);
   }
   for (const auto& [x, y] : order_of(b, call, factors, to)) {
     std::vector<ValueId> rest;
