@@ -5,6 +5,7 @@
 #include "frontend/elaborate/call.h"
 #include "frontend/elaborate/host/builtin.h"
 #include "frontend/elaborate/statement.h"
+#include "frontend/elaborate/tensors/gradients/independent.h"
 #include "frontend/elaborate/tensors/gradients/whole_calls.h"
 #include "frontend/elaborate/tensors/units.h"
 #include "ir/loops/carried.h"
@@ -99,6 +100,10 @@ std::vector<ValueId> gradients_by(Units& units, Limits& limits, ValueId loss,
   return result;
 }
 
+std::string name_of(const Tensor& tensor) {
+  return tensor.name.empty() ? "this tensor" : "`" + tensor.name + "`";
+}
+
 std::optional<Target> target_of(Units& units, const Value& value, SourceSpan span) {
   const auto* tensor = value.get<Tensor>();
   if (tensor == nullptr) {
@@ -106,6 +111,12 @@ std::optional<Target> target_of(Units& units, const Value& value, SourceSpan spa
       units.report.error(DiagKind::kWrongType, span,
                          "gradients are taken by tensors; this is " + kind_of(value));
     }
+    return std::nullopt;
+  }
+  if (!is_float(tensor->type.dtype)) {
+    units.report.error(
+        DiagKind::kNotDifferentiable, span,
+        name_of(*tensor) + " is " + mtf::to_string(tensor->type) + "; only floats have gradients");
     return std::nullopt;
   }
   Target target{.operand = {.value = value, .span = span}, .versions = {}};
@@ -122,9 +133,13 @@ std::optional<Target> target_of(Units& units, const Value& value, SourceSpan spa
   return target;
 }
 
-void independent(Units& units, const Target& target) {
-  const auto& tensor = *target.operand.value.get<Tensor>();
-  const std::string name = tensor.name.empty() ? "this tensor" : "`" + tensor.name + "`";
+void independent(Units& units, ValueId loss, const Target& target) {
+  const std::string name = name_of(*target.operand.value.get<Tensor>());
+  if (const std::optional<FlowEnd> end =
+          end_of_flow(units.recording().builder, loss, target.versions, name)) {
+    units.report.error(DiagKind::kNoGradient, target.operand.span, end->text, end->notes);
+    return;
+  }
   units.report.error(
       DiagKind::kNoGradient, target.operand.span,
       "the loss does not depend on " + name +
@@ -160,7 +175,7 @@ Value grad_values(Context& c, const ast::Expr& loss_expr, const ast::Expr& by_ex
   Values results;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if (!ids[i].valid()) {
-      independent(c.units, targets[i]);
+      independent(c.units, *of, targets[i]);
       return unknown();
     }
     results.push_back(recorded(c.units, ids[i]));
@@ -288,14 +303,24 @@ std::optional<std::vector<Target>> targets_of(Context& c, const ast::Minimize& m
   return targets;
 }
 
-void no_param_is_trained(Context& c, const ast::Minimize& minimize) {
+void no_param_is_trained(Context& c, const ast::Minimize& minimize, ValueId loss,
+                         const std::vector<Target>& targets) {
+  const SourceSpan span = minimize.params ? minimize.params->span : minimize.loss.span;
+  std::vector<ValueId> all;
+  for (const Target& target : targets) {
+    all.insert(all.end(), target.versions.begin(), target.versions.end());
+  }
+  if (const std::optional<FlowEnd> end =
+          end_of_flow(c.units.recording().builder, loss, all, "a param")) {
+    c.report.error(DiagKind::kNoGradient, span, end->text, end->notes);
+    return;
+  }
   if (minimize.params) {
-    c.report.error(DiagKind::kNoGradient, minimize.params->span,
-                   "the loss depends on none of these params");
+    c.report.error(DiagKind::kNoGradient, span, "the loss depends on none of these params");
     return;
   }
   c.report.error(
-      DiagKind::kNoGradient, minimize.loss.span,
+      DiagKind::kNoGradient, span,
       std::string("the loss depends on no param; `param w = …` declares what is learned") +
           (c.units.in_function() ? "" : "; a function has to compute it and `minimize` it"));
 }
@@ -348,7 +373,7 @@ void minimize_here(Context& c, const ast::Minimize& minimize, SourceSpan span) {
     static_cast<void>(call_inline(c, *function, *arguments, site));
   }
   if (!any) {
-    no_param_is_trained(c, minimize);
+    no_param_is_trained(c, minimize, *of, targets);
     return;
   }
   watch_for_nan(c.units, loss);
