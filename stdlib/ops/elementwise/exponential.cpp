@@ -14,9 +14,9 @@ void exp_grad(GradBuilder& b) {
   b.add_to(0, b.emit("mul", {b.upstream(), b.result()}));
 }
 
+// The result and 1 are that, too, but for the digits that a result near -1 has lost.
 void expm1_grad(GradBuilder& b) {
-  const ValueId slope = b.emit("add", {b.result(), b.scalar(1)});
-  b.add_to(0, b.emit("mul", {b.upstream(), slope}));
+  b.add_to(0, b.emit("mul", {b.upstream(), b.emit("exp", {b.operand(0)})}));
 }
 
 void log_grad(GradBuilder& b) {
@@ -80,7 +80,11 @@ const OpDef kExpm1{.name = "expm1",
                    .family = "element-wise functions",
                    .params = one_operand(),
                    .shape_rule = kSameDims,
-                   .example = "dim io = 3\nprint expm1(const([io], [0, 0.001, 2]))\n",
+                   .example = R"(dim io = 3
+let x = const([io], [0, 0.001, -20])
+assert all(expm1(x) == const([io], [0, 0.0010005002, -1]))
+assert all(abs(grad(sum(expm1(x)), x) / exp(x) - 1) < 0.000001)
+)",
                    .type = float_elements,
                    .space = kept_space,
                    .grad = expm1_grad,
