@@ -21,7 +21,9 @@ double clip_host(std::span<const double> x) {
 }  // namespace
 
 const OpDef kClip{.name = "clip",
-                  .summary = "x clamped to two bounds; NaN stays",
+                  .summary =
+                      "x clamped to two bounds; NaN stays; an x at a bound shares the gradient "
+                      "with it",
                   .family = "element-wise functions",
                   .params = {{.name = "x", .kind = ParamKind::kTensor, .help = "the tensor"},
                              {.name = "low", .kind = ParamKind::kTensor, .help = "the lower bound"},
@@ -30,7 +32,9 @@ const OpDef kClip{.name = "clip",
                               .help = "the upper bound, which wins over the lower one"}},
                   .shape_rule = kUnionOfDims,
                   .example = R"(dim io = 4
-assert all(clip(const([io], [-9, 0.5, 1, 3]), -1, 1) == const([io], [-1, 0.5, 1, 1]))
+let x = const([io], [-9, 0.5, 1, 3])
+assert all(clip(x, -1, 1) == const([io], [-1, 0.5, 1, 1]))
+assert all(grad(sum(clip(x, -1, 1)), x) == const([io], [0, 1, 0.5, 0]))
 )",
                   .type = number_elements,
                   .expand = clip_expand,

@@ -130,7 +130,9 @@ double square_host(std::span<const double> x) {
 const OpDef kPow{.name = "pow",
                  .symbol = "**",
                  .precedence = 8,
-                 .summary = "a to the power of b; a negative a needs an integer power",
+                 .summary =
+                     "a to the power of b; a negative a needs an integer power, and gives b no "
+                     "gradient",
                  .family = "arithmetic",
                  .params = two_operands(),
                  .shape_rule = kUnionOfDims,
