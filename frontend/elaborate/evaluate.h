@@ -71,6 +71,9 @@ void declare_inline(Names& names, const Dim& dim, SourceSpan span);
 // The tensor as a value of the unit under construction. nullopt: it is of another one, an error.
 [[nodiscard]] std::optional<ValueId> record(Units& units, const Tensor& tensor, SourceSpan span);
 [[nodiscard]] Value recorded(Units& units, ValueId id);
+// What is seen of a variable of which `each` picked positions, as of now (loops/picked.cpp).
+[[nodiscard]] std::optional<ValueId> read_picked(Units& units, const Tensor& variable,
+                                                 SourceSpan span);
 [[nodiscard]] Value apply_op(Units& units, const OpDef& op, std::span<const Operand> operands,
                              OpArgs args, SourceSpan span);
 [[nodiscard]] Value apply_operator(Units& units, std::string_view symbol,

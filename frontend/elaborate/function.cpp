@@ -127,7 +127,7 @@ Value run_as_root(Context& c, const Function& function, const Arguments& argumen
   const Restore restore_root(c.variables.root, &root);
   const Restore stacked(c.variables.stacked, root.owner == nullptr ? c.variables.stacked : Shape());
   const Restore picked(c.variables.picked,
-                       root.owner == nullptr ? c.variables.picked : std::nullopt);
+                       root.owner == nullptr ? c.variables.picked : std::vector<Picked>());
   const Restore restore_path(c.variables.path, std::move(path));
   return run_body(c, function, arguments);
 }

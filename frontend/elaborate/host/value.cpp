@@ -50,7 +50,7 @@ std::string exponent_text(int exponent) {
 
 bool same_tensor(const Tensor& a, const Tensor& b) {
   return a.where == b.where && a.handle == b.handle && a.variable == b.variable &&
-         a.index == b.index && a.unit == b.unit;
+         a.index == b.index && a.unit == b.unit && a.picks == b.picks;
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ struct Value;
 class Scope;
 struct Module;
 struct HostFn;
+struct Picks;
 
 using Values = std::vector<Value>;
 
@@ -88,6 +89,8 @@ struct Tensor {
   bool lasting = false;     // a variable that stays one in a list that is bound: of `params`
   // Of a `var` that a loop hands on as i32, because it began as an int: where it is declared.
   SourceSpan whole_since = {};
+  // Of a variable: the positions of it that `each` picked, which are all that is seen of it.
+  std::shared_ptr<const Picks> picks = {};
 };
 
 // Its special members are out of line: made anew in every file, they were a third of the build.

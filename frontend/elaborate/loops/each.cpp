@@ -146,37 +146,6 @@ std::optional<ValueId> for_each_position(Units& units, const Shape& dims,
   return parts.front();
 }
 
-Value picked_value(Context& c, const Operand& variable) {
-  const Picked& picked = *c.variables.picked;
-  OpArgs args;
-  args.set("over", std::vector{picked.dim});
-  const std::array<Operand, 2> parts{variable, Operand{.value = picked.at, .span = variable.span}};
-  Value value = apply_op(c.units, op_of(c.units.ops, Primitive::kGather), parts, std::move(args),
-                         variable.span);
-  if (auto* tensor = std::get_if<Tensor>(&value.node)) {
-    tensor->variable = variable.value.get<Tensor>()->variable;
-    tensor->name = variable.value.get<Tensor>()->name;
-  }
-  return value;
-}
-
-Value with_picked(Context& c, const Operand& variable, const Operand& now) {
-  const Picked& picked = *c.variables.picked;
-  const auto& record = variable.value.get<Tensor>()->variable;
-  Tensor whole{.where = Where::kVariable, .type = record->variable.type, .variable = record};
-  OpArgs args;
-  args.set("dim", std::vector{picked.dim});
-  const OpDef& range = op_of(c.units.ops, Primitive::kRange);
-  const Operand places{.value = apply_op(c.units, range, {}, std::move(args), now.span),
-                       .span = now.span};
-  const Operand at{.value = picked.at, .span = now.span};
-  const Operand here{.value = apply_operator(c.units, "==", std::array{places, at}, now.span),
-                     .span = now.span};
-  const std::array<Operand, 3> parts{here, now,
-                                     Operand{.value = make(std::move(whole)), .span = now.span}};
-  return apply_op(c.units, op_of(c.units.ops, Primitive::kSelect), parts, {}, now.span);
-}
-
 namespace {
 
 // What `pick` and `at` say, or nothing; false after an error.
@@ -207,6 +176,32 @@ bool evaluate_picked(Context& c, const Bound& bound, SourceSpan span,
   return true;
 }
 
+// Whether what is declared in this call, and in those around it, has each dim once.
+bool are_new_dims(Context& c, const Shape& over, const std::optional<Picked>& picked,
+                  const Bound& bound) {
+  const auto is_new = [&c](const Dim& dim, const ast::Expr& written, std::string_view what) {
+    if (!c.variables.stacked.has(dim.name)) {
+      return true;
+    }
+    c.report.error(DiagKind::kRepeatedDim, written.span,
+                   std::string(what) + " `" + dim.name +
+                       "`, which an `each` around this one gives to all that is declared here; " +
+                       "a dim of another name, by `rename`, goes beside it");
+    return false;
+  };
+  if (picked && over.has(picked->dim.name)) {
+    c.report.error(DiagKind::kRepeatedDim, bound[4].front()->span,
+                   "`pick` is `" + picked->dim.name +
+                       "`, which this `each` goes over; it is a dim of its own, of which each "
+                       "position along the other has one");
+    return false;
+  }
+  return std::ranges::all_of(
+             over.dims(),
+             [&](const Dim& dim) { return is_new(dim, *bound[2].front(), "`each` over"); }) &&
+         (!picked || is_new(picked->dim, *bound[4].front(), "`pick` is"));
+}
+
 }  // namespace
 
 Value each_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpan span) {
@@ -229,20 +224,22 @@ Value each_call(Context& c, const HostFn& self, const ast::Call& call, SourceSpa
   const std::optional<Shape> over = evaluate_shape(c, expr(2), shapes_in({&x.value, 1}));
   const std::optional<Operand> holds = condition_of(c, (*bound)[3]);
   const Function* function = each_callee(c.report, f);
-  std::optional<Picked> picked = c.variables.picked;
+  std::optional<Picked> picked;
   if (function == nullptr || is_unknown(x.value) || !over || !holds ||
-      !evaluate_picked(c, *bound, span, picked)) {
+      !evaluate_picked(c, *bound, span, picked) || !are_new_dims(c, *over, picked, *bound)) {
     return unknown();
   }
   Arguments arguments(function->fn->parameters.size());
   arguments.front() = x;
   const Versions before = versions_of(c.units.recording());
   std::vector<Dim> stacked(c.variables.stacked.dims().begin(), c.variables.stacked.dims().end());
-  if (!(*bound)[4].empty()) {
+  std::vector<Picked> all_picked = c.variables.picked;
+  if (picked) {
     stacked.push_back(picked->dim);
+    all_picked.push_back(*std::move(picked));
   }
   stacked.insert(stacked.end(), over->dims().begin(), over->dims().end());
-  const Restore picks(c.variables.picked, std::move(picked));
+  const Restore picks(c.variables.picked, std::move(all_picked));
   const Restore dims(c.variables.stacked, Shape(std::move(stacked)));
   Value result = call_inline(c, *function, arguments, site);
   if (!holds->value.is<Nothing>() && !is_unknown(result)) {

@@ -34,7 +34,7 @@ bool runs_as_alone(Context& c, const Function& function, const Arguments& argume
                         unit.builder.recompute().block < 0 && !c.units.precision &&
                         !c.layouts.region;
   const bool owns_all = owns_variables(*function.fn) && c.variables.by_path.empty() &&
-                        c.variables.stacked.rank() == 0 && !c.variables.picked;
+                        c.variables.stacked.rank() == 0 && c.variables.picked.empty();
   if (!is_plain || !owns_all) {
     return false;
   }

@@ -13,7 +13,7 @@ namespace {
 bool matches_tensor(const Tensor& pattern, const Tensor& tensor, std::vector<TensorHandle>& slots) {
   if (pattern.where == Where::kVariable || tensor.where == Where::kVariable) {
     return pattern.where == tensor.where && pattern.variable == tensor.variable &&
-           pattern.lasting == tensor.lasting;
+           pattern.lasting == tensor.lasting && pattern.picks == tensor.picks;
   }
   if (pattern.where != Where::kSlot || tensor.where != Where::kHandle ||
       !(pattern.type == tensor.type) || pattern.whole != tensor.whole) {

@@ -197,7 +197,8 @@ std::optional<ValueId> record(Units& units, const Tensor& tensor, SourceSpan spa
   }
   switch (tensor.where) {
     case Where::kVariable:
-      return unit.read(tensor.variable);
+      return tensor.picks == nullptr ? unit.read(tensor.variable)
+                                     : read_picked(units, tensor, span);
     case Where::kHandle:
       return unit.capture(tensor);
     case Where::kRecorded:

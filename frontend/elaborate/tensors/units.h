@@ -34,9 +34,12 @@ namespace mtf::host {
 // (loops/each.cpp).
 [[nodiscard]] std::optional<ValueId> for_each_position(
     Units& units, const Shape& dims, const std::function<std::optional<ValueId>()>& value);
-// The positions of a variable that `each` picked, and the variable with others there.
-[[nodiscard]] Value picked_value(Context& c, const Operand& variable);
-[[nodiscard]] Value with_picked(Context& c, const Operand& variable, const Operand& now);
+// Of what `each` picks from (loops/picked.cpp): a variable of which no more is seen, what is seen
+// of its value or gradient, and the variable with `now` there.
+[[nodiscard]] Value picked_variable(Context& c, const Operand& variable);
+[[nodiscard]] Value picked_of(Units& units, const Operand& whole,
+                              const std::vector<Picked>& picked);
+[[nodiscard]] Value with_picked(Context& c, const Tensor& variable, const Operand& now);
 // A scalar tensor that the device holds.
 [[nodiscard]] std::optional<TensorHandle> device_number(Context& c, const Operand& number,
                                                         DType dtype);

@@ -8,12 +8,10 @@ namespace mtf::host {
 namespace {
 
 // requires: the target is a variable, or what `each` picked of one.
-void store(Context& c, const Value& target, const Operand& value, SourceSpan span) {
+void store(Context& c, const Value& target, const Operand& value) {
   const Tensor& tensor = *target.get<Tensor>();
-  const bool is_picked = tensor.where != Where::kVariable;
-  const Operand all{
-      .value = is_picked ? with_picked(c, {.value = target, .span = span}, value) : value.value,
-      .span = value.span};
+  const Operand all{.value = tensor.picks != nullptr ? with_picked(c, tensor, value) : value.value,
+                    .span = value.span};
   if (const std::optional<ValueId> id = fitted(c.units, all, tensor.variable->variable.type)) {
     c.units.recording().assign(tensor.variable, *id);
   }
@@ -38,7 +36,7 @@ void run_update(Context& c, const ast::Update& update, SourceSpan span) {
       c.report.error(DiagKind::kBadArgument, span, "an initial value cannot assign to a variable");
       return {};
     }
-    store(c, target, value, span);
+    store(c, target, value);
     return {};
   };
   if (c.units.at_top_level()) {

@@ -383,8 +383,8 @@ void declare_variable(Context& c, const ast::Variable& variable, SourceSpan span
     }
   }
   Value value = has_one_name(declaration) ? declared_value(declaration, type) : unknown();
-  if (c.variables.picked && !is_unknown(value)) {
-    value = picked_value(c, {.value = std::move(value), .span = variable.name.span});
+  if (!c.variables.picked.empty() && !is_unknown(value)) {
+    value = picked_variable(c, {.value = std::move(value), .span = variable.name.span});
   }
   bind(declaration, std::move(value));
 }

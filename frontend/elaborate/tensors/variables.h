@@ -11,6 +11,7 @@
 #include <string>
 
 #include "frontend/ast.h"
+#include "frontend/elaborate.h"
 #include "frontend/elaborate/host/value.h"
 
 namespace mtf::host {
@@ -41,6 +42,12 @@ struct Picked {
   Value at;
 };
 
+// What is seen of a variable, in the precision in which it was declared.
+struct Picks {
+  std::vector<Picked> picked;
+  std::optional<Precision> precision;
+};
+
 struct Variables {
   std::map<std::string, std::shared_ptr<VariableRecord>, std::less<>> by_path;
 
@@ -51,7 +58,7 @@ struct Variables {
   std::string path;
   std::string call_name;                     // what the value of the next call is bound to
   Shape stacked;                             // what `each` adds to the dims of each
-  std::optional<Picked> picked;              // and which of its positions are read and assigned
+  std::vector<Picked> picked;                // and which of its positions are read and assigned
   const TensorType* initial_type = nullptr;  // of the variable whose initial value this is
 };
 

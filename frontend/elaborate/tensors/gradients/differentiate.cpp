@@ -178,7 +178,12 @@ Value grad_values(Context& c, const ast::Expr& loss_expr, const ast::Expr& by_ex
       independent(c.units, *of, targets[i]);
       return unknown();
     }
-    results.push_back(recorded(c.units, ids[i]));
+    const auto& tensor = *targets[i].operand.value.get<Tensor>();
+    Value gradient = recorded(c.units, ids[i]);
+    results.push_back(tensor.picks == nullptr
+                          ? std::move(gradient)
+                          : picked_of(c.units, {.value = std::move(gradient), .span = span},
+                                      tensor.picks->picked));
   }
   return list != nullptr ? make_list(std::move(results)) : results.front();
 }
