@@ -318,10 +318,12 @@ std::optional<ValueId> fitted(Units& units, const Operand& operand, const Tensor
     return record(units, *tensor, operand.span);
   }
   const Shape& shape = tensor->type.shape;
-  if (tensor->type.dtype != type.dtype || (shape.rank() > 0 && !same_dims(shape, type.shape))) {
+  const bool has_dims = shape.rank() == 0 || same_dims(shape, type.shape);
+  if (tensor->type.dtype != type.dtype || !has_dims) {
     const bool is_dtype = tensor->type.dtype != type.dtype;
+    const std::string cast = "; `cast(…, " + std::string(to_string(type.dtype)) + ")` converts it";
     report_misfit(units, operand, is_dtype ? DiagKind::kDtypeMismatch : DiagKind::kDimSize,
-                  mtf::to_string(tensor->type), type);
+                  mtf::to_string(tensor->type), type, has_dims ? cast : "");
     return std::nullopt;
   }
   OpArgs args;

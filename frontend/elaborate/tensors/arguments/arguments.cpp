@@ -149,6 +149,31 @@ bool fill_in(const OpCallSite& site, const OpParam& param, OpArgs& args) {
   return true;
 }
 
+bool can_be_made(const OpCallSite& site, const OpArgs& args) {
+  OpCall call{.op = &site.op,
+              .operands = {},
+              .args = args,
+              .result = {},
+              .span = site.span,
+              .operand_spans = {}};
+  DiagSink unheard;
+  return site.op.type(call, unheard).has_value();
+}
+
+// What a variable's initial value is computed from need not have its dtype, as the whole numbers in
+// `param w : f32[io] = cast(integers(low = 0, high = 5), f32)`.
+OpArgs with_own_dtype(const OpCallSite& site, const Bound& bound, OpArgs args) {
+  const auto dtype = std::ranges::find(site.op.params, ParamKind::kDType, &OpParam::kind);
+  const bool is_filled = dtype != site.op.params.end() && from_type(site, *dtype) &&
+                         bound[static_cast<std::size_t>(dtype - site.op.params.begin())].empty();
+  if (!is_filled || can_be_made(site, args)) {
+    return args;
+  }
+  OpArgs own = args;
+  own.erase(dtype->name);
+  return can_be_made(site, own) ? own : args;
+}
+
 // Where formals have what stands behind `->`, if the call gives one.
 std::size_t target_of(std::span<const Formal> formals, const Bound& bound) {
   const auto target = std::ranges::find(formals, "to", &Formal::name);
@@ -187,7 +212,7 @@ std::optional<OpArgs> evaluate_arguments(OpCallSite& site, std::span<const Forma
     }
     args.set(param.name, *std::move(value));
   }
-  return args;
+  return with_own_dtype(site, bound, std::move(args));
 }
 
 }  // namespace mtf::host
