@@ -45,6 +45,23 @@ def check(folder, command, number):
         fail(f"{' '.join(command)}: resumed from step {step}", rest, whole[-300:])
 
 
+def resumed(folder):
+    """What goes on from a checkpoint is told by the steps that metrics have, and so is what goes wrong there."""
+    run(folder, line("both", False, "steps=6"))
+    settings = f"{ENDLESS},from=run/step_6.safetensors"
+    messages = interrupted(folder, line("both", False, settings), signal.SIGINT)[2]
+    said = re.search(SAID, messages)
+    if not said or int(said[1]) != int(said[2]) - 1 or int(said[1]) < 6:
+        fail("resumed, and interrupted again", messages)
+    pathlib.Path(folder, "train.mtf").write_text(
+        TRAIN.replace("train(x)", "train(x / cast(step < 8, f32))"), encoding="utf-8")
+    command = line("both", False, "steps=9,from=run/step_6.safetensors")
+    messages = run(folder, [*command, "--metrics", "m.jsonl"]).stderr
+    records = pathlib.Path(folder, "m.jsonl").read_text(encoding="utf-8").splitlines()
+    if "the loss is nan at step 8 (call 3 of `train`)" not in messages or '"step":8,' not in records[-1]:
+        fail("resumed, and no number", messages, records)
+
+
 def without_such_a_place(folder):
     """A save that changes something else, or stands in an outer loop, is not waited for."""
     for text in [TRAIN.replace("== 0 { save", '== 0 { step <- step + 1; save'),
@@ -101,3 +118,5 @@ with tempfile.TemporaryDirectory() as scratch:
     pathlib.Path(scratch, "train.mtf").write_text(PRINTS, encoding="utf-8")
     check(scratch, [MTF, "run", *settings], signal.SIGTERM)
     without_such_a_place(scratch)
+    pathlib.Path(scratch, "train.mtf").write_text(TRAIN, encoding="utf-8")
+    resumed(scratch)

@@ -18,9 +18,8 @@ namespace mtf {
 
 namespace {
 
-// Steps count from 0, as loops do.
-std::string step_text(std::string_view entry, std::int64_t call) {
-  return "step " + std::to_string(call - 1) + " (call " + std::to_string(call) + " of `" +
+std::string step_text(std::string_view entry, std::int64_t step, std::int64_t call) {
+  return "step " + std::to_string(step) + " (call " + std::to_string(call) + " of `" +
          std::string(entry) + "`)";
 }
 
@@ -273,6 +272,12 @@ std::optional<RankTensor> ExecuteDevice::initial_value(const Variable& variable,
   return value;
 }
 
+// Steps count from 0, as loops do; those of training from where a checkpoint was, as metrics do.
+std::int64_t ExecuteDevice::next_step(std::string_view entry, const Compiled& compiled) const {
+  const auto taken = steps_.find(std::string(entry));
+  return taken == steps_.end() ? compiled.runs : taken->second;
+}
+
 std::optional<std::vector<RankTensor>> ExecuteDevice::execute(
     Compiled& compiled, std::string_view entry, std::span<const RankTensor* const> inputs,
     std::span<RankTensor* const> updated, DiagSink& diags, ReadAhead* ahead) {
@@ -286,7 +291,8 @@ std::optional<std::vector<RankTensor>> ExecuteDevice::execute(
   if (options_.timeline != nullptr) {
     options_.timeline->begin_run(compiled.timed);
   }
-  running_step_ = entry.empty() ? "" : step_text(entry, compiled.runs + 1);
+  running_step_ =
+      entry.empty() ? "" : step_text(entry, next_step(entry, compiled), compiled.runs + 1);
   std::optional<std::vector<RankTensor>> outputs =
       executor_->run(*compiled.executable, inputs, updated, found, ahead);
   if (options_.timeline != nullptr) {

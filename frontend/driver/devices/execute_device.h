@@ -119,7 +119,8 @@ class ExecuteDevice final : public HoldingDevice {
   [[nodiscard]] const Layout& layout() const { return layout_; }
   // The ranks at hand; null as long as nothing was run on them.
   [[nodiscard]] Communicator* communicator() const { return communicator_; }
-  // "step 36 (call 37 of `train_step`)": the entry that ran last; empty if none has.
+  // "step 36 (call 37 of `train_step`)", after a restore "step 36 (call 7 of `train_step`)": the
+  // entry that ran last; empty if none has.
   [[nodiscard]] const std::string& last_step() const { return last_step_; }
   // The one that was broken off; empty if none was.
   [[nodiscard]] const std::string& running_step() const { return running_step_; }
@@ -251,6 +252,8 @@ class ExecuteDevice final : public HoldingDevice {
   // What a program has done, as it was counted.
   void count(const SpmdProgram& program, std::string_view entry);
   void take_notes(const CheckpointFile& file);
+  // The number of the step that a call of an entry would be now.
+  [[nodiscard]] std::int64_t next_step(std::string_view entry, const Compiled& compiled) const;
   // An entry that minimizes something has run.
   void count_step(const SpmdProgram& program, double seconds);
   void note_loss(const std::string& name, double value);
