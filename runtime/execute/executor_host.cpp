@@ -67,10 +67,11 @@ void RankHost::fail(DiagKind kind, std::string text) {
   fail(reports_.diag(kind, Severity::kError, std::move(text)));
 }
 
-void RankHost::fail(Diag diag) {
-  if (!failure_) {
+void RankHost::fail(Diag diag, std::int64_t call, std::int64_t element) {
+  const FailureOrder now{.moment = reports_.moment, .call = call, .element = element};
+  if (!failure_ || now < failed_at_) {
     failure_ = std::move(diag);
-    failed_at_ = reports_.moment;
+    failed_at_ = now;
   }
 }
 
@@ -103,11 +104,11 @@ std::optional<Diag> agreed_failure(Communicator& communicator, const std::vector
     }
   }
   const std::vector<std::string> all = communicator.share(mine);
-  const auto moment_of = [](std::string_view one) {
-    return one.empty() ? UINT64_MAX : take<std::uint64_t>(one);
+  const auto order_of = [](std::string_view one) {
+    return one.empty() ? FailureOrder{.moment = UINT64_MAX} : take<FailureOrder>(one);
   };
-  const auto first = std::ranges::min_element(all, {}, moment_of);
-  Diag diag = decode(std::string_view(*first).substr(sizeof(std::uint64_t)));
+  const auto first = std::ranges::min_element(all, {}, order_of);
+  Diag diag = decode(std::string_view(*first).substr(sizeof(FailureOrder)));
   if (std::ranges::count(all, *first) != static_cast<std::ptrdiff_t>(all.size())) {
     diag.notes.push_back({.span = {},
                           .text = "on rank " + std::to_string(first - all.begin()) + " of " +

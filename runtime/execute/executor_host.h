@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <compare>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <set>
@@ -34,6 +36,18 @@ struct Reports {
   [[nodiscard]] Diag diag(DiagKind kind, Severity severity, std::string text) const;
 };
 
+// Of failures the least is the first: that of the earliest step, in it of the call that comes
+// first, and of what this makes of the first element, though ranks and bands come to another one
+// sooner.
+struct FailureOrder {
+  std::uint64_t moment = 0;
+  std::int64_t call = 0;
+  std::int64_t element = 0;
+
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang 14
+  friend auto operator<=>(const FailureOrder&, const FailureOrder&) = default;
+};
+
 // The KernelHost of one local rank.
 class RankHost final : public KernelHost {
  public:
@@ -41,7 +55,7 @@ class RankHost final : public KernelHost {
 
   void print(std::string_view line) override;
   void fail(DiagKind kind, std::string text) override;  // the first one counts
-  void fail(Diag diag);
+  void fail(Diag diag, std::int64_t call = 0, std::int64_t element = 0);
   void warn(DiagKind kind, std::string text) override;
   void metric(std::string_view name, double value, std::optional<std::int64_t> step) override;
   [[nodiscard]] std::uint64_t seed() const override { return reports_.seed; }
@@ -50,18 +64,18 @@ class RankHost final : public KernelHost {
   [[nodiscard]] Cpu cpu() const override { return reports_.cpu; }
 
   [[nodiscard]] const std::optional<Diag>& failure() const { return failure_; }
-  [[nodiscard]] std::uint64_t failed_at() const { return failed_at_; }
+  [[nodiscard]] const FailureOrder& failed_at() const { return failed_at_; }
   void forget_failure() { failure_.reset(); }
 
  private:
   Reports& reports_;
   std::int64_t rank_;
   std::optional<Diag> failure_;
-  std::uint64_t failed_at_ = 0;  // the moment
+  FailureOrder failed_at_;
 };
 
-// The failure of the earliest step, there of the lowest rank that has one, or nullopt. Collective;
-// alike on all ranks.
+// The first failure, of ranks that have it the lowest's, or nullopt. Collective; alike on all
+// ranks.
 [[nodiscard]] std::optional<Diag> agreed_failure(Communicator& communicator,
                                                  const std::vector<RankHost>& hosts);
 

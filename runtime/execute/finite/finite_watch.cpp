@@ -207,11 +207,15 @@ void FiniteWatch::report(const Made& made, const Found& found, const PartOfBand&
   const Slice slice = slice_of(value.type.shape, value.layout, program.mesh,
                                communicator_.local_ranks()[made.rank]);
   std::vector<std::int64_t> place(part.of.rank());
+  std::int64_t element = 0;  // of the whole value
   std::int64_t rest = part.begin + found.place;
   for (std::size_t d = part.of.rank(); d-- > 0;) {
     const std::int64_t size = part.of[d].size;
     place[d] = rest % size + slice.offset[d] + (d < part.at.size() ? part.at[d] : 0);
     rest /= size;
+  }
+  for (std::size_t d = 0; d < place.size(); ++d) {
+    element = element * value.type.shape[d].size + place[d];
   }
   const ValueId origin = made.call != nullptr ? made.call->origin : value.origin;
   const Value& source = program.source.at(origin);
@@ -230,7 +234,7 @@ void FiniteWatch::report(const Made& made, const Found& found, const PartOfBand&
                         (source.name.empty() ? where.empty() ? "" : " in "
                                              : " in " + in_backticks(source.name)) +
                         where + ", the first value that is not finite";
-  hosts_[made.rank].fail(std::move(diag));
+  hosts_[made.rank].fail(std::move(diag), made.id.index, element);
 }
 
 }  // namespace mtf
