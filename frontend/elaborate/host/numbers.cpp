@@ -1,7 +1,9 @@
 #include "frontend/elaborate/host/numbers.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <iterator>
 #include <vector>
 
 #include "ir/support/number.h"
@@ -44,6 +46,47 @@ Value number_like(Reporter& report, const OpDef& op, std::span<const Operand> op
                                                          : make(number);
 }
 
+// Spelt by its name an operator is what it is between two numbers: exact, and never beyond 64 bits.
+std::optional<Value> as_operator(Reporter& report, OpTable ops, const OpDef& op,
+                                 std::span<const Operand> operands, SourceSpan span) {
+  using enum ast::BinaryOp;
+  constexpr std::array kOperators = {kEqual,        kNotEqual, kLess,     kLessEqual, kGreater,
+                                     kGreaterEqual, kAdd,      kSubtract, kMultiply,  kDivide,
+                                     kFloorDivide,  kModulo,   kPower};
+  const auto* found = std::ranges::find(kOperators, op.symbol,
+                                        [](ast::BinaryOp binary) { return to_string(binary); });
+  const bool is_of_numbers = std::ranges::all_of(
+      operands, [](const Operand& operand) { return as_real(operand.value).has_value(); });
+  if (found == kOperators.end() || operands.size() != 2 || !is_of_numbers) {
+    return std::nullopt;
+  }
+  return host_binary(report, ops, *found, operands[0], operands[1], span);
+}
+
+// What doubles cannot do, as bit by bit, is done as with tensors of i64 that have one element.
+std::optional<Value> of_whole_numbers(const OpDef& op, std::span<const Operand> operands) {
+  OpCall call{.op = &op, .operands = {}, .args = {}, .result = {}, .span = {}, .operand_spans = {}};
+  std::vector<std::int64_t> numbers;
+  for (const Operand& operand : operands) {
+    const std::optional<std::int64_t> number = as_int(operand.value);
+    if (!number) {
+      return std::nullopt;
+    }
+    numbers.push_back(*number);
+    call.operands.push_back({.dtype = DType::kI64, .shape = {}});
+  }
+  DiagSink ignored;
+  const std::optional<TensorType> type = op.type(call, ignored);
+  if (!type || type->dtype != DType::kI64) {
+    return std::nullopt;
+  }
+  std::vector<const void*> in;
+  std::ranges::transform(numbers, std::back_inserter(in), [](const std::int64_t& x) { return &x; });
+  std::int64_t result = 0;
+  op.tile({.dtype = DType::kI64, .to = DType::kI64, .args = &call.args}, in, &result, 1);
+  return make(result);
+}
+
 }  // namespace
 
 bool is_number(const Value& value) {
@@ -62,10 +105,18 @@ bool is_beyond_doubles(const Value& value) {
   return whole && (*whole > kExact || *whole < -kExact);
 }
 
-std::optional<Value> on_host(Reporter& report, const OpDef& op, std::span<const Operand> operands,
-                             const OpArgs& args, SourceSpan span) {
-  if (op.host == nullptr || operands.empty() || !args.entries().empty()) {
+std::optional<Value> on_host(Reporter& report, OpTable ops, const OpDef& op,
+                             std::span<const Operand> operands, const OpArgs& args,
+                             SourceSpan span) {
+  if (operands.empty() || !args.entries().empty()) {
     return std::nullopt;
+  }
+  if (op.host == nullptr) {
+    const bool has_elements = op.tile != nullptr && op.type != nullptr && !op.effect;
+    return has_elements ? of_whole_numbers(op, operands) : std::nullopt;
+  }
+  if (std::optional<Value> value = as_operator(report, ops, op, operands, span)) {
+    return value;
   }
   std::vector<double> numbers;
   for (const Operand& operand : operands) {

@@ -21,7 +21,7 @@ namespace mtf::host {
 
 // On plain numbers an operation stays on the host: `sqrt(from)`. nullopt: these are no such, or it
 // cannot.
-[[nodiscard]] std::optional<Value> on_host(Reporter& report, const OpDef& op,
+[[nodiscard]] std::optional<Value> on_host(Reporter& report, OpTable ops, const OpDef& op,
                                            std::span<const Operand> operands, const OpArgs& args,
                                            SourceSpan span);
 

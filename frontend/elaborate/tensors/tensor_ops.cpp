@@ -227,7 +227,7 @@ Value apply_op(Units& units, const OpDef& op, std::span<const Operand> operands,
   if (std::ranges::any_of(operands, [](const Operand& x) { return is_unknown(x.value); })) {
     return unknown();
   }
-  if (std::optional<Value> value = on_host(units.report, op, operands, args, span)) {
+  if (std::optional<Value> value = on_host(units.report, units.ops, op, operands, args, span)) {
     return *value;
   }
   if (refuses_whole_start(units, op, args, operands, span)) {
