@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <new>
 
 #include "frontend/elaborate/host/builtin.h"
 #include "frontend/elaborate/layouts/expect.h"
@@ -300,6 +301,21 @@ Flow run_statement(Context& c, const ast::Stmt& statement) {
   return flow;
 }
 
+// Kernels, and what plans them, take memory that no plan counts.
+Flow run_within_memory(Context& c, const ast::Stmt& statement) {
+  const bool is_run_here = c.units.at_top_level();
+  try {
+    return run_statement(c, statement);
+  } catch (const std::bad_alloc&) {
+    if (!is_run_here) {
+      throw;
+    }
+    throw Failure{{.kind = DiagKind::kMemory,
+                   .span = statement.span,
+                   .text = "there is not enough memory for this statement"}};
+  }
+}
+
 }  // namespace
 
 Flow run_statements(Context& c, std::span<const ast::Stmt> statements) {
@@ -308,7 +324,7 @@ Flow run_statements(Context& c, std::span<const ast::Stmt> statements) {
       return Flow::kEnd;
     }
     const std::uint64_t stops = c.control.stops;
-    const Flow flow = run_statement(c, statement);
+    const Flow flow = run_within_memory(c, statement);
     if (c.control.stops > stops && !c.units.at_top_level()) {
       c.control.result = unknown();
       return Flow::kReturn;

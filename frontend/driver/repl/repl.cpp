@@ -207,7 +207,11 @@ bool Repl::guarded(const std::function<bool()>& body) {
     forget_interruptions();
     lose_ranks(lost);
   } catch (const Failure& failure) {
-    show({&failure.diag, 1});
+    Diag diag = failure.diag;
+    if (diag.kind == DiagKind::kMemory) {
+      diag.notes.push_back({.text = "the session is as it was before"});
+    }
+    show({&diag, 1});
   } catch (const std::bad_alloc&) {
     refuse(DiagKind::kMemory, "there is not enough memory; the session is as it was before");
   }

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <coin/Cbc_C_Interface.h>
+#include <cstdlib>
 #include <dlfcn.h>
 #include <memory>
+#include <string>
 
 namespace mtf {
 namespace {
@@ -21,8 +23,30 @@ struct Cbc {
   decltype(&Cbc_getColSolution) solution = nullptr;
 };
 
+// While it lives, a BLAS that is loaded starts no threads. OpenBLAS starts one for each core, which
+// asks for 192 MiB until it gets them: under `ulimit -v` for ever, also when the process is to end.
+class OneThread {
+ public:
+  OneThread() {
+    if (const char* asked = std::getenv(kName)) {
+      asked_ = asked;
+    }
+    setenv(kName, "1", 1);
+  }
+  ~OneThread() { asked_ ? setenv(kName, asked_->c_str(), 1) : unsetenv(kName); }
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+  OneThread(OneThread&&) = delete;
+  OneThread& operator=(OneThread&&) = delete;
+
+ private:
+  static constexpr const char* kName = "OPENBLAS_NUM_THREADS";
+  std::optional<std::string> asked_;
+};
+
 // nullopt: it is not installed.
 std::optional<Cbc> loaded() {
+  const OneThread alone;
   void* library = dlopen("libCbcSolver.so.3", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     return std::nullopt;
