@@ -91,6 +91,8 @@ std::optional<Diag> memory_shortage(const SpmdProgram& program, const MemoryNeed
   text +=
       need.is_asked ? ", and `--max-memory` allows " + there : ", and " + there + " are available";
   text += need.is_limited ? " under `ulimit -v`" : "";
+  const bool is_there = needed <= need.available - held && !need.is_asked;
+  text += is_there ? ", of which nine tenths may be used" : "";
   Diag diag{.kind = DiagKind::kMemory, .text = std::move(text)};
   if (largest != program.values.end()) {
     diag.span = program.source.at(largest->origin).span;

@@ -178,7 +178,7 @@ TEST_CASE("a program that does not fit names its largest tensor") {
   REQUIRE(shortage);
   CHECK(shortage->text ==
         "`step` needs 4.0 GiB of memory, 1.0 GiB for each of 4 ranks on this machine, and 4.0 GiB "
-        "are available");
+        "are available, of which nine tenths may be used");
   REQUIRE(shortage->notes.size() == 1);
   CHECK(shortage->notes[0].text ==
         "the largest tensor is `h` f32[io 1048576], 4.0 MiB on each rank");
@@ -189,8 +189,13 @@ TEST_CASE("a program that does not fit names its largest tensor") {
         "`step` needs 1.0 GiB of memory, beside 3.0 GiB that other values hold, and "
         "`--max-memory` allows 4.0 GiB");
   need = {.what = "`step`", .available = kGiB, .is_limited = true};
+  CHECK(
+      memory_shortage(program, need)->text ==
+      "`step` needs 1.0 GiB of memory, and 1.0 GiB are available under `ulimit -v`, of which nine "
+      "tenths may be used");
+  need.available = kGiB / 2;
   CHECK(memory_shortage(program, need)->text ==
-        "`step` needs 1.0 GiB of memory, and 1.0 GiB are available under `ulimit -v`");
+        "`step` needs 1.0 GiB of memory, and 512.0 MiB are available under `ulimit -v`");
 }
 
 }  // namespace mtf
