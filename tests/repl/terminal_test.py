@@ -112,6 +112,15 @@ def beside(line):
     return step
 
 
+def without_history(term):
+    """A folder stands where the history should be."""
+    term.ends("\x04", 0)
+    path = pathlib.Path(term.folder, "state/mtf/history")
+    path.unlink(missing_ok=True)
+    path.mkdir(parents=True)
+    term.start(["repl"])
+
+
 def ends(text="\x04", status=0):
     return lambda term: term.ends(text, status)
 
@@ -220,6 +229,7 @@ SCENARIOS = {
     "history of two sessions": [ask("20 + 1"), beside("\"größe, \\\\t\" == \"{2 + 3}\""), ask("20 + 2"), again(),
                                 keys("\x1b[A\r", "20 + 2", "22\r\n"), keys("\x12größe\r", until="false\r\n"),
                                 keys("\x1220 + 1\r", until="21\r\n")],
+    "no history": [without_history, ask("20 + 1", "21\r\n"), keys("\x1b[A\r", "20 + 1", "21\r\n"), ends()],
     # Completion.
     "a name": [*NAMED, ask("sum(weig\t)", "32\r\n")],
     "a word of the language": [ask("restor\t \"none.st\"", "`none.st` cannot be opened")],

@@ -183,6 +183,9 @@ void load_history(History* history, const std::string& path) {
   HistEvent event;
   std::error_code problem;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), problem);
+  if (!std::filesystem::is_regular_file(path, problem)) {
+    return;  // none yet, or what has no end, or a folder
+  }
   ::history(history, &event, H_LOAD, path.c_str());
   std::ifstream stream(path, std::ios::binary);
   const auto lines = std::count(std::istreambuf_iterator<char>(stream), {}, '\n');
