@@ -140,7 +140,8 @@ Misuse unknown_option(const CommandDef& command, const Options& options, const s
   const bool has_program =
       word.starts_with("--") && !options.file.empty() && find_option(command, "--set") != nullptr;
   const std::string own = has_program ? "; those of the program stand behind `--`" : "";
-  const std::string elsewhere = other_commands(name);
+  const bool is_own = has_program && has_option(options.file, name.substr(2));
+  const std::string elsewhere = is_own ? "; it is one of the program" : other_commands(name);
   const std::string page = "; `mtf " + std::string(command.name) + " --help` lists them" + own;
   return {"no option `" + name + "`" +
           (elsewhere.empty() ? did_you_mean(name, candidates, page) : elsewhere + own)};

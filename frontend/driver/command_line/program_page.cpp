@@ -59,9 +59,13 @@ Comment first_comment(const SourceMap& sources, FileId file) {
   return comment_up_to(sources, file, line - 1);
 }
 
-}  // namespace
+struct WrittenProgram {
+  SourceMap sources;
+  ast::File tree;
+};
 
-std::optional<std::string> program_page(const std::string& path) {
+// nullopt: there is none, or it has mistakes.
+std::optional<WrittenProgram> program_at(const std::string& path) {
   const PlainFile program(path);
   if (!program.problem().empty() || program.size() > kMaxProgram) {
     return std::nullopt;
@@ -74,15 +78,31 @@ std::optional<std::string> program_page(const std::string& path) {
   SourceMap sources;
   DiagSink diags;
   const FileId file = sources.add({.name = name, .path = path, .text = std::move(text)});
-  const std::optional<ast::File> tree = parse(file, sources, diags);
-  if (!tree || !diags.ok()) {
+  std::optional<ast::File> tree = parse(file, sources, diags);
+  return tree && diags.ok() ? std::optional(WrittenProgram{.sources = std::move(sources),
+                                                           .tree = *std::move(tree)})
+                            : std::nullopt;
+}
+
+// Null: the statement is no `option`.
+const ast::Binding* as_option(const ast::Stmt& statement) {
+  const auto* binding = std::get_if<ast::Binding>(&statement.node);
+  return binding != nullptr && binding->is_option ? binding : nullptr;
+}
+
+}  // namespace
+
+std::optional<std::string> program_page(const std::string& path) {
+  const std::optional<WrittenProgram> program = program_at(path);
+  if (!program) {
     return std::nullopt;
   }
+  const SourceMap& sources = program->sources;
+  const FileId file = program->tree.id;
   std::vector<Row> rows;
   Comment about = first_comment(sources, file);
-  for (const ast::Stmt& statement : tree->statements) {
-    const auto* binding = std::get_if<ast::Binding>(&statement.node);
-    if (binding != nullptr && binding->is_option) {
+  for (const ast::Stmt& statement : program->tree.statements) {
+    if (const ast::Binding* binding = as_option(statement)) {
       const SourceSpan value = binding->value.span;
       const Comment comment = comment_of(sources, statement.span);
       if (comment.first == about.first) {
@@ -93,11 +113,20 @@ std::optional<std::string> program_page(const std::string& path) {
                       joined(comment.lines, " ")});
     }
   }
+  const std::string name = std::filesystem::path(path).filename().string();
   std::string page = "mtf " + path + (rows.empty() ? "" : " -- [--OPTION VALUE]…") + "\n\n" +
                      (about.lines.empty() ? "" : "  " + joined(about.lines, "\n  ") + "\n\n");
   page += rows.empty() ? "  " + name + " has no options; `option width = 256` declares one.\n"
                        : in_columns(rows, {.gap = 3});
   return page + "\n`mtf run --help` lists the options of mtf, which stand before `--`.\n";
+}
+
+bool has_option(const std::string& path, std::string_view name) {
+  const std::optional<WrittenProgram> program = program_at(path);
+  return program && std::ranges::any_of(program->tree.statements, [name](const auto& statement) {
+           const ast::Binding* option = as_option(statement);
+           return option != nullptr && option->names.front().text == name;
+         });
 }
 
 }  // namespace mtf
