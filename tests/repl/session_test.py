@@ -53,6 +53,23 @@ def script_behind_program():
               (1, "error: `none.mtf` cannot be read: there is no such file [file]\n"))
 
 
+def asked_for():
+    """What `--layout`, `--mesh` and `--rules` name is in the program, or in none of it."""
+    program = "dim n = 4\nmesh line = [a: 2]\nmesh grid = [b: 2, c: 2]\n" \
+              "layout one on line { n -> a }\nlayout two on grid { n -> b }\nlet x = ones([n])\n"
+    axes = "axis `d` a size; the meshes have `a`, `b` and `c` [unknown-axis]\n"
+    with tempfile.TemporaryDirectory() as folder:
+        pathlib.Path(folder, "p.mtf").write_text(program, encoding="utf-8")
+        for words, mistake in {("--layout", "on"): "no layout `on`; there is `one` and `two` [unknown-layout]\n",
+                               ("--mesh", "d=3"): "`--mesh` gives the " + axes,
+                               ("--rules", "n:d"): "`--rules n:d`: no mesh has an axis `d` [unknown-axis]\n",
+                               ("--rules", "m:a"): "`--rules m:a`: no tensor has a dim `m`; there is `n` [unknown-dim]\n"}.items():
+            check(words, repl("1\n", "p.mtf", *words, folder=folder), (1, "", "error: " + mistake))
+        check("the second mesh", repl(":mesh\n:layout two\n", "p.mtf", "--mesh", "b=4", folder=folder),
+              (0, "line[a: 2]   2 ranks\ngrid[b: 4, c: 2]   8 ranks\nin use: two on grid[b: 4, c: 2]\n"
+                  "x : f32[n 4] -> f32[n 4/b]   1 a rank, 4 B\n", ""))
+
+
 def unreadable():
     """What cannot be read is no empty session."""
     check("a folder as a script", repl("", "--script", "."),
@@ -346,7 +363,7 @@ def interrupted():
         check("said", mistakes, "interrupted; the session is as it was before\n")
 
 
-for test in (pipe, script_behind_program, unreadable, taken_back, undone, waiting, switched, kept, declared_below, own_names, need_each_other, reload, as_json, large, interrupted):
+for test in (pipe, script_behind_program, asked_for, unreadable, taken_back, undone, waiting, switched, kept, declared_below, own_names, need_each_other, reload, as_json, large, interrupted):
     test()
 for recorded in RECORDED:
     saved(recorded)

@@ -152,7 +152,8 @@ void talk(Repl& repl) {
 bool hold_session(Repl& repl, const Options& options) {
   repl.set_quiet(true);
   const bool is_read =
-      options.file.empty() || read_file(repl, options.file, /*is_transcript=*/false);
+      options.file.empty() ||
+      (read_file(repl, options.file, /*is_transcript=*/false) && repl.holds_what_is_asked());
   repl.set_quiet(false);
   if (!options.script.empty()) {
     return is_read && (repl.is_over() || read_file(repl, options.script, /*is_transcript=*/true));

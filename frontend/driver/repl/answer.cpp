@@ -30,25 +30,6 @@ std::string function_text(const ast::Fn& fn) {
   return text + (host::is_entry(fn) ? "   an entry" : "");
 }
 
-std::string layout_text(const Layout& declared, const Layout* chosen) {
-  const bool is_in_use = chosen != nullptr && chosen->name == declared.name;
-  const Layout& layout = is_in_use ? *chosen : declared;  // with the rules that were found
-  std::string text = "layout on " + to_string(layout.mesh) + (layout.automatic ? " auto {" : " {");
-  const auto add = [&](const std::vector<Rule>& rules) {
-    for (const Rule& rule : rules) {
-      text += (&rule == rules.data() ? " " : ", ") + to_string(rule, layout.mesh);
-    }
-  };
-  add(layout.rules);
-  for (const VariableRules& block : layout.variables) {
-    text += "  " + title_of(block) + " {";
-    add(block.rules);
-    text += " }";
-  }
-  text += " }";
-  return text + (is_in_use ? "   in use" : layout.automatic ? "   searched where it is used" : "");
-}
-
 // A layout or mesh is found by its name: one that was declared anew has the place of the old one.
 template <typename T>
 const T* called(const std::vector<T>& list, std::size_t behind) {
@@ -77,6 +58,25 @@ std::string host_text(const host::Value& value) {
 }
 
 }  // namespace
+
+std::string layout_text(const Layout& declared, const Layout* chosen) {
+  const bool is_in_use = chosen != nullptr && chosen->name == declared.name;
+  const Layout& layout = is_in_use ? *chosen : declared;  // with the rules that were found
+  std::string text = "layout on " + to_string(layout.mesh) + (layout.automatic ? " auto {" : " {");
+  const auto add = [&](const std::vector<Rule>& rules) {
+    for (const Rule& rule : rules) {
+      text += (&rule == rules.data() ? " " : ", ") + to_string(rule, layout.mesh);
+    }
+  };
+  add(layout.rules);
+  for (const VariableRules& block : layout.variables) {
+    text += "  " + title_of(block) + " {";
+    add(block.rules);
+    text += " }";
+  }
+  text += " }";
+  return text + (is_in_use ? "   in use" : layout.automatic ? "   searched where it is used" : "");
+}
 
 std::optional<Placed> placed(const host::Value& value, const PlanDevice& device) {
   const auto* tensor = value.get<host::Tensor>();

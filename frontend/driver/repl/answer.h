@@ -31,6 +31,9 @@ struct Placed {
 
 [[nodiscard]] std::int64_t bytes_a_rank(const Placed& tensor, const Mesh& mesh);
 
+// "layout on grid[rows: 2] { batch -> rows }   in use". `chosen`: the layout in use; null for none.
+[[nodiscard]] std::string layout_text(const Layout& declared, const Layout* chosen);
+
 // What stands behind "h : ". Of several values, one line each.
 [[nodiscard]] std::string value_text(const host::Value& value, const PlanDevice& device,
                                      const host::Context& context);

@@ -24,7 +24,7 @@ constexpr std::size_t kMostAbove = 2000;
 Repl::Repl(Options options, ReplOutput output)
     : options_(std::move(options)),
       output_(std::move(output)),
-      asked_{.layout = options_.layout, .mesh = options_.mesh},
+      asked_{.layout = options_.layout, .mesh = options_.mesh, .rules = options_.rules},
       json_(options_.json) {
   sources_.add({.name = "session", .path = "", .text = ""});  // of an empty script
   search_ = automatic_in_session(options_,
@@ -94,45 +94,6 @@ std::optional<Layout> Repl::found_by_plan(const Layout& layout) {
   const auto in_region = std::ranges::find(session.layouts(), layout.name, &Layout::name);
   return in_region == session.layouts().end() || in_region->automatic ? std::nullopt
                                                                       : std::optional(*in_region);
-}
-
-// `--layout`, `--mesh` and `--rules` hold from where they can: they may name what is not there yet.
-Options Repl::options_for(std::span<const Statement> statements, const Asked& asked) const {
-  Options options = options_;
-  options.layout = asked.layout;
-  options.mesh = asked.mesh;
-  const auto declares = [&](StatementKind kind, std::string_view name) {
-    return std::ranges::any_of(statements, [&](const Statement& statement) {
-      return statement.kind == kind && (name.empty() || statement.names.front() == name);
-    });
-  };
-  if (options.layout != host::kOneRank && !declares(StatementKind::kLayout, options.layout)) {
-    options.layout.clear();
-  }
-  if (!declares(StatementKind::kMesh, "")) {
-    options.mesh.clear();
-    options.rules.clear();
-  }
-  return options;
-}
-
-Options Repl::options_for(std::span<const Statement> statements) const {
-  return options_for(statements, asked_);
-}
-
-Repl::Asked Repl::asked_behind(std::span<const Statement> changed) {
-  Asked asked = asked_;
-  if (changed.empty() || loading_) {
-    return asked;
-  }
-  const Statement& first = changed.front();
-  if (first.kind == StatementKind::kUse) {
-    asked.layout.clear();
-  } else if (first.kind == StatementKind::kMesh &&
-             planned_->value(first.names.front()) != nullptr) {
-    asked.mesh.clear();  // there was one of the name, which had those sizes
-  }
-  return asked;
 }
 
 FileId Repl::add_source(const std::string& name, std::size_t line, std::string text) {

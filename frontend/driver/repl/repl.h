@@ -46,6 +46,9 @@ class Repl {
 
   // ---- for the commands ----
   [[nodiscard]] Options options_for(std::span<const Statement> statements) const;
+  // Whether the program that was read has what `--layout`, `--mesh` and `--rules` name; else an
+  // error, as of `mtf run`.
+  [[nodiscard]] bool holds_what_is_asked();
   [[nodiscard]] const SourceMap& sources() const { return sources_; }
   [[nodiscard]] const Script& script() const { return script_; }
   [[nodiscard]] PlannedSession& planned() { return *planned_; }
@@ -107,6 +110,7 @@ class Repl {
   struct Asked {
     std::string layout;
     std::string mesh;
+    std::string rules;
   };
   struct Before {
     Script script;

@@ -119,7 +119,10 @@ bool put_in_use(Reporter& report, Layouts& layouts, Execution& execution) {
     layouts.in_use = *chosen;
     if (find_rules(report, layouts.asked, *layouts.in_use)) {
       layouts.chosen = &*layouts.in_use;
-      check_sizes_taken(report, layouts, *chosen);
+      // The only layout of a session is so for the time being.
+      if (!layouts.asked.in_session || !chosen_name(layouts).empty()) {
+        check_sizes_taken(report, layouts, *chosen);
+      }
     } else {
       put_off(report, layouts, *chosen);
     }

@@ -29,7 +29,9 @@ bool refuse_command(Repl& repl, const std::string& word,
   }
   return repl.refuse(
       DiagKind::kUnknownName,
-      "no command `:" + word + "`" + did_you_mean(":" + word, names, "; `:help` lists them"));
+      "no command `:" + word + "`" +
+          (word == "exit" ? "; did you mean `:quit`?"
+                          : did_you_mean(":" + word, names, "; `:help` lists them")));
 }
 
 bool help(Repl& repl, const std::string& rest) {

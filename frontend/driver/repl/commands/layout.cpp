@@ -84,7 +84,8 @@ std::optional<Declared> declared_in_use(Repl& repl) {
       found = declared(repl, {input});
     }
   }
-  if (found && found->layout->automatic) {  // with the rules that were found
+  // With the rules that a search found, or that the command line has.
+  if (in_use != nullptr && (!found || found->layout->automatic)) {
     const auto written = repl.read_aside(layout_source(*in_use));
     found = written ? declared(repl, *written) : std::nullopt;
   }
@@ -264,10 +265,9 @@ bool use_found(Repl& repl) {
 namespace {
 
 bool tell_layouts(Repl& repl) {
-  for (const std::string& name : layout_names(repl)) {
-    const std::string text =
-        value_text(*repl.planned().value(name), repl.planned().device(), repl.planned().context());
-    repl.tell(name + " : " + text + "\n", {{"name", name}, {"value", text}});
+  for (const Layout& layout : repl.planned().session().layouts()) {
+    const std::string text = layout_text(layout, repl.planned().session().layout());
+    repl.tell(layout.name + " : " + text + "\n", {{"name", layout.name}, {"value", text}});
   }
   repl.tell_in_use();
   return true;
@@ -296,6 +296,10 @@ bool repl_layout(Repl& repl, const std::string& words) {
     }
     if (std::ranges::find(names, rest) == names.end() && rest != host::kOneRank) {
       return refuse_layout(repl, rest, names);
+    }
+    if (rest != host::kOneRank && repl.planned().value(rest) == nullptr) {  // that of `--rules`
+      repl.tell_in_use();
+      return true;
     }
     return use(repl, "use layout " + rest);
   }
