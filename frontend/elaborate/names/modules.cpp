@@ -67,7 +67,10 @@ std::optional<Source> find_file(const Modules& modules, Reporter& report, const 
   }
   std::optional<std::string> text = read_text(path);
   if (!text) {
-    report.error(DiagKind::kFile, import.module.span, "there is no file `" + name + "` to read");
+    report.error(DiagKind::kFile, import.module.span,
+                 fs::is_directory(path, problem)
+                     ? "`" + name + "` is a folder; an import names a file"
+                     : "there is no file `" + name + "` to read");
     return std::nullopt;
   }
   const fs::path shown = fs::path(modules.sources.file(from.file.id).name).parent_path() / name;
