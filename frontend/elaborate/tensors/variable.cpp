@@ -31,14 +31,15 @@ void bind(const Declaration& declaration, Value value) {
 // What a rule keeps is placed below the param, where no other name of the call comes into its path.
 std::string_view way_out(const Declaration& declaration) {
   const Variables& variables = declaration.c.variables;
+  if (variables.root->is_placed) {
+    return "to keep both, name one within the rule: `fn second(p, g) { f(p, g) as \"second\" }`";
+  }
   const auto found = variables.by_path.find(declaration.path);
   const auto* owner = found == variables.by_path.end() ? nullptr : found->second->owner;
-  if (owner != nullptr && variables.root->owner != nullptr && owner != variables.root->owner) {
-    return "they call two models of one name, as of two files; rename one";
-  }
-  return declaration.c.variables.root->is_placed ? "to keep both, name one within the rule: "
-                                                   "`fn second(p, g) { f(p, g) as \"second\" }`"
-                                                 : "give each its own name: `f(…) as \"name_{i}\"`";
+  const bool is_of_two = owner != nullptr && variables.root->owner != nullptr;
+  return is_of_two && owner != variables.root->owner
+             ? "they call two models of one name, as of two files; rename one"
+             : "give each its own name: `f(…) as \"name_{i}\"`";
 }
 
 void declared_twice(const Declaration& declaration, SourceSpan first) {
