@@ -6,6 +6,7 @@
 #include "frontend/elaborate/call.h"
 #include "frontend/elaborate/host/builtin.h"
 #include "frontend/elaborate/names/modules.h"
+#include "ir/layout/expectation.h"
 
 namespace mtf::host {
 namespace {
@@ -214,6 +215,52 @@ void complete_near(Hardware& hardware, const Bound& bound) {
   }
 }
 
+bool is_known(Reporter& report, SourceSpan span, const std::string& what, std::string_view name,
+              const std::vector<std::string>& names, std::string_view otherwise) {
+  const bool known = std::ranges::find(names, name) != names.end();
+  if (!known) {
+    report.error(DiagKind::kUnknownName, span,
+                 what + " `" + std::string(name) + "`" + did_you_mean(name, names, otherwise));
+  }
+  return known;
+}
+
+// A measured number of what nothing is called by would go for nothing. Of an operation, what is
+// behind a dot is one of the ways that it is done.
+bool knows_operations(Context& c, const Hardware& hardware, SourceSpan span) {
+  std::vector<std::string> names;
+  for (const OpDef* op : c.units.ops) {
+    names.emplace_back(op->name);
+  }
+  return std::ranges::all_of(hardware.elements, [&](const auto& element) {
+    const std::string_view name = element.first;
+    return is_known(c.report, span, "`elements`: no operation", name.substr(0, name.find('.')),
+                    names, "; `mtf ops` lists them");
+  });
+}
+
+bool knows_collectives(Context& c, const Hardware& hardware, SourceSpan span) {
+  const std::vector<std::string> names(kCollectiveKinds.begin(), kCollectiveKinds.end());
+  return std::ranges::all_of(hardware.collectives, [&](const MeasuredCollective& row) {
+    return is_known(c.report, span, "`collectives`: no collective", row.kind, names,
+                    there_is(names));
+  });
+}
+
+// What `mtf calibrate` of another version measured may be called otherwise by now.
+bool knows_names(Context& c, const Hardware& hardware, const Bound& bound) {
+  const auto module = c.modules.by_key.find(std::string(kThisMachine));
+  if (module != c.modules.by_key.end() && module->second->scope == c.names.scope) {
+    return true;
+  }
+  const auto span_of = [&](std::string_view name) {
+    const std::vector<const ast::Expr*>& given = arguments_for(bound, name);
+    return given.empty() ? hardware.span : given.front()->span;
+  };
+  return knows_operations(c, hardware, span_of("elements")) &&
+         knows_collectives(c, hardware, span_of("collectives"));
+}
+
 std::optional<HardwareChoice> as_hardware(const Value* value) {
   HardwareChoice choice;
   const auto add = [&choice](const Value& item) {
@@ -267,6 +314,7 @@ Value hardware_call(Context& c, const HostFn& self, const ast::Call& call, Sourc
       fits = false;
     }
   }
+  fits = fits && knows_names(c, hardware, *bound);
   if (bandwidth->is_shared) {
     hardware.link.bandwidth /= static_cast<double>(hardware.near_ranks);
   }
@@ -289,7 +337,14 @@ std::optional<HardwareChoice> hardware_named(Context& c, std::string_view name) 
 }
 
 std::vector<std::string> hardware_names(Context& c) {
-  std::vector<std::string> names;
+  std::vector<std::string> names;  // those of the file first
+  for (const Scope* scope = c.names.scope.get(); scope != nullptr; scope = scope->parent().get()) {
+    for (const auto& [name, binding] : scope->names()) {
+      if (as_hardware(&binding.value)) {
+        names.push_back(name);
+      }
+    }
+  }
   for (const std::string& name : standard_names(c, kModule)) {
     if (as_hardware(standard_value(c, kModule, name))) {
       names.push_back(name);

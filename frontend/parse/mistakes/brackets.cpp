@@ -27,8 +27,12 @@ bool is_of_range(std::size_t type) {
   return type == MtfParser::COLON || type == MtfParser::RANGE;
 }
 
-// x[:, 0]   x[1:]   x[batch: ..2]   x[batch = 0]   [batch = 4]
+// x[:, 0]   x[1:]   x[batch: ..2]   x[batch = 0]   [batch = 4]   shard(x, [batch -> rows])
 std::string in_square(const Scene& scene, bool is_index) {
+  if (scene.type(0) == MtfParser::ARROW && scene.type(-1) == MtfParser::NAME && !is_index) {
+    return "found `->` in a list; axes are given to a tensor by `@`, as in `x @ [batch -> rows]`, "
+           "and `rename(x, a -> b)` has no brackets";
+  }
   if (scene.type(0) == MtfParser::ASSIGN && scene.type(-1) == MtfParser::NAME) {
     const std::string name(scene.text(-1));
     return "`=` names an argument; " + (is_index

@@ -351,6 +351,9 @@ std::string structure_slip(const Scene& scene) {
   if (binds && scene.at_line_end() && scene.expects(MtfParser::ASSIGN)) {
     return head + " needs a value: " + head.substr(0, head.size() - 1) + " x = …`";
   }
+  if (scene.head().type == MtfParser::MESH && scene.text(-1) == "of") {
+    return "hardware has a name: `of h100`, or a `let` with a `hardware_profile(…)` of yours";
+  }
   if (scene.head().type == MtfParser::MESH && scene.type(0) == MtfParser::INT) {
     return "a mesh axis has a name, as in `[rows: 2, cols: 2]`";
   }
