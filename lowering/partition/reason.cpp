@@ -9,20 +9,40 @@
 namespace mtf {
 namespace {
 
-// The cause of the axes on the dim, from the first of the values that has one of them there.
+// How a dim is split that a reason speaks of: moves on the way may have put what it was split over
+// into another order than that of a rule.
+enum class Told : std::uint8_t { kHad, kHas };
+
+// Of these axes, empty unless the dim has them all.
+std::vector<Cause> causes_on(const Target& target, std::size_t dim, const Axes& axes, Told told) {
+  const Axes& has = target.layout.dims[dim];
+  Axes shared;
+  std::vector<Cause> causes;
+  for (std::size_t a = 0; a < has.size(); ++a) {
+    if (std::ranges::find(axes, has[a]) != axes.end()) {
+      shared.push_back(has[a]);
+      causes.push_back(target.causes[dim][a]);
+    }
+  }
+  const bool all = told == Told::kHad ? shared.size() == axes.size() : shared == axes;
+  return all ? causes : std::vector<Cause>();
+}
+
+// What one value says that has all of the axes on the dim by one rule; none where that takes
+// several of them.
 Cause cause_of(const SpmdProgram& program, const std::string& dim, const Axes& axes,
-               const std::vector<ValueId>& values) {
+               const std::vector<ValueId>& values, Told told) {
   for (const ValueId id : values) {
     const Target& target = program.target(id);
     const std::optional<std::size_t> d = program.source.at(id).type.shape.index_of(dim);
     if (!d || target.layout.dims.empty()) {
       continue;
     }
-    const Axes& has = target.layout.dims[*d];
-    for (std::size_t a = 0; a < has.size(); ++a) {
-      if (std::ranges::find(axes, has[a]) != axes.end()) {
-        return target.causes[*d][a];
-      }
+    const std::vector<Cause> causes = causes_on(target, *d, axes, told);
+    const bool is_one = std::ranges::all_of(
+        causes, [&](const Cause& cause) { return is_same(cause, causes.front()); });
+    if (!causes.empty() && is_one) {
+      return causes.front();
     }
   }
   return {};
@@ -64,7 +84,7 @@ std::vector<Reason> reduced(const SpmdProgram& program, std::span<const std::int
         reasons.push_back({.kind = ReasonKind::kReduced,
                            .span = program.source.at(call->origin).span,
                            .cause = cause_of(program, loop.name, call->split->loops[l],
-                                             around(program, call->origin)),
+                                             around(program, call->origin), Told::kHas),
                            .dim = loop.name,
                            .has = call->split->loops[l]});
       }
@@ -122,13 +142,14 @@ std::vector<Reason> moved(const SpmdProgram& program, const Step& step) {
         std::ranges::find(to.layout->reach, d, &Reach::dim) != to.layout->reach.end();
     if (had != has && !reaches) {
       const std::string& dim = from.type.shape[d].name;
-      reasons.push_back(
-          {.kind = ReasonKind::kResplit,
-           .span = user.span,
-           .cause = cause_of(program, dim, has.size() < had.size() ? had : has, values),
-           .dim = dim,
-           .had = had,
-           .has = has});
+      reasons.push_back({.kind = ReasonKind::kResplit,
+                         .span = user.span,
+                         .cause = tells_has(had, has, step.need.user == from.origin)
+                                      ? cause_of(program, dim, has, values, Told::kHas)
+                                      : cause_of(program, dim, had, values, Told::kHad),
+                         .dim = dim,
+                         .had = had,
+                         .has = has});
     }
   }
   for (const Reach& reach : to.layout->reach) {
@@ -136,7 +157,7 @@ std::vector<Reason> moved(const SpmdProgram& program, const Step& step) {
     const Axes& has = to.layout->dims[reach.dim];
     reasons.push_back({.kind = ReasonKind::kWindow,
                        .span = user.span,
-                       .cause = cause_of(program, dim, has, values),
+                       .cause = cause_of(program, dim, has, values, Told::kHas),
                        .dim = dim,
                        .had = from.layout->dims[reach.dim],
                        .has = has});
@@ -163,7 +184,7 @@ std::vector<Reason> sent(const SpmdProgram& program, const Step& step) {
     const std::string& dim = from.type.shape[read.dim].name;
     reasons.push_back({.kind = is_moved ? ReasonKind::kMoved : ReasonKind::kResplit,
                        .span = program.source.at(call.origin).span,
-                       .cause = cause_of(program, dim, had, {from.origin, call.origin}),
+                       .cause = cause_of(program, dim, had, {from.origin, call.origin}, Told::kHad),
                        .dim = dim,
                        .had = had,
                        .has = has});
@@ -182,7 +203,7 @@ std::vector<Reason> served(const SpmdProgram& program, const Step& step) {
     if (program.mesh.size_of(had) > 1) {
       reasons.push_back({.kind = ReasonKind::kServed,
                          .span = program.source.at(call.origin).span,
-                         .cause = cause_of(program, dim, had, {from.origin}),
+                         .cause = cause_of(program, dim, had, {from.origin}, Told::kHad),
                          .dim = dim,
                          .had = had});
     }
@@ -197,17 +218,26 @@ std::vector<Reason> told(const SpmdProgram& program, std::span<const std::int32_
   const LocalCall& call = program.steps[static_cast<std::size_t>(made)].calls.front();
   const std::size_t loop = digested_loop(call.split->space);
   const LoopDim& dim = call.split->space->loops[loop];
-  return {
-      {.kind = dim.role == DimRole::kScanned  ? ReasonKind::kScanned
-               : dim.role == DimRole::kSorted ? ReasonKind::kSorted
-                                              : ReasonKind::kSelected,
-       .span = program.source.at(call.origin).span,
-       .cause = cause_of(program, dim.name, call.split->loops[loop], around(program, call.origin)),
-       .dim = dim.name,
-       .has = call.split->loops[loop]}};
+  return {{.kind = dim.role == DimRole::kScanned  ? ReasonKind::kScanned
+                   : dim.role == DimRole::kSorted ? ReasonKind::kSorted
+                                                  : ReasonKind::kSelected,
+           .span = program.source.at(call.origin).span,
+           .cause = cause_of(program, dim.name, call.split->loops[loop],
+                             around(program, call.origin), Told::kHas),
+           .dim = dim.name,
+           .has = call.split->loops[loop]}};
 }
 
 }  // namespace
+
+bool tells_has(const Axes& had, const Axes& has, bool is_finished) {
+  return has.size() >= had.size() || (is_finished && !has.empty());
+}
+
+bool is_same(const Cause& a, const Cause& b) {
+  return a.kind == b.kind && a.span == b.span && a.rule == b.rule && a.from == b.from &&
+         a.through == b.through;
+}
 
 std::vector<Reason> reasons_of_move(const SpmdProgram& program,
                                     std::span<const std::int32_t> makers, const Step& step) {

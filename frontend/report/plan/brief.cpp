@@ -213,12 +213,15 @@ class Items {
     }
     add(step.from.valid() && is_digest(program_, step.from) ? 1 : 0);
     for (std::size_t i = 0; i < step.reasons.size(); ++i) {
-      const Cause& cause = reasons_.cause(number, i);
-      if (cause.kind == CauseKind::kInferred) {
-        return false;
+      const std::vector<Cause> causes = reasons_.causes(number, i);
+      add(causes.size());
+      for (const Cause& cause : causes) {
+        if (cause.kind == CauseKind::kInferred) {
+          return false;
+        }
+        add(static_cast<std::uint64_t>(cause.kind));
+        add_text(cause.rule);
       }
-      add(static_cast<std::uint64_t>(cause.kind));
-      add_text(cause.rule);
       add_reason(step, step.reasons[i]);
     }
     return true;

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "frontend/report/plan/step_text.h"
 #include "frontend/report/quantity.h"
 #include "frontend/report/why/why.h"
 #include "ir/support/number.h"
+#include "lowering/partition/reason.h"
 
 namespace mtf {
 namespace {
@@ -132,6 +134,77 @@ std::string unstreamed_text(const SpmdProgram& program, const Reason& reason) {
   }
 }
 
+// Whether a step's first reason says what a dim is to be split over, and not what it was.
+bool tells_wanted(const SpmdProgram& program, const Step& step) {
+  const Reason& reason = step.reasons.front();
+  return reason.kind == ReasonKind::kResplit &&
+         tells_has(reason.had, reason.has, step.need.user == program.at(step.from).origin);
+}
+
+// The axes that it says a dim is split over.
+const Axes& told_axes(const SpmdProgram& program, const Step& step) {
+  const Reason& reason = step.reasons.front();
+  switch (reason.kind) {
+    case ReasonKind::kMoved:
+    case ReasonKind::kServed:
+    case ReasonKind::kShared:
+      return reason.had;
+    case ReasonKind::kResplit:
+      return tells_wanted(program, step) ? reason.has : reason.had;
+    default:
+      return reason.has;
+  }
+}
+
+// The nearest hop on the way back of an axis on that side; null: nothing is known.
+const Hop* nearest_hop(const std::vector<Side>& sides, AxisId axis, ValueId but_of = {}) {
+  const auto known = std::ranges::find_if(sides, [&](const Side& side) {
+    return side.path.axis == axis && !side.path.hops.empty() &&
+           (!but_of.valid() || side.path.hops.front().value != but_of);
+  });
+  return known == sides.end() ? nullptr : &known->path.hops.front();
+}
+
+// What gave an axis of a step's first reason; none where that is not known.
+std::optional<Cause> cause_led_back(const SpmdProgram& program, const Tracer& tracer,
+                                    const CollectiveWhy& why, const Step& step, AxisId axis) {
+  const Hop* hop = nullptr;
+  if (tells_wanted(program, step)) {  // by what else the reader reads, or its result
+    const ValueId moved = program.at(step.from).origin;
+    hop = nearest_hop(why.wanted, axis, step.need.user == moved ? ValueId() : moved);
+  }
+  for (const std::vector<Side>* sides : {&why.had, &why.wanted}) {
+    hop = hop == nullptr ? nearest_hop(*sides, axis) : hop;
+  }
+  if (hop != nullptr) {
+    return hop->cause;
+  }
+  for (const Path& path : tracer.of_slice(step.from, axis)) {
+    if (!path.hops.empty()) {
+      return path.hops.front().cause;
+    }
+  }
+  return std::nullopt;
+}
+
+// What gave the axes of a step's first reason; none where that is not known of one of them.
+std::vector<Cause> causes_led_back(const SpmdProgram& program, const Tracer& tracer,
+                                   std::size_t number) {
+  const CollectiveWhy why = why_collective(program, tracer, number, nullptr);
+  const Step& step = program.steps[number];
+  std::vector<Cause> causes;
+  for (const AxisId axis : told_axes(program, step)) {
+    const std::optional<Cause> cause = cause_led_back(program, tracer, why, step, axis);
+    if (!cause) {
+      return {};
+    }
+    if (std::ranges::none_of(causes, [&](const Cause& had) { return is_same(had, *cause); })) {
+      causes.push_back(*cause);
+    }
+  }
+  return causes;
+}
+
 }  // namespace
 
 std::string besides_text(const SpmdProgram& program, const PricedLoops& other,
@@ -230,29 +303,30 @@ Reasons::Reasons(const SpmdProgram& program) : program_(program) {
     if (!tracer) {
       tracer.emplace(program);
     }
-    const CollectiveWhy why = why_collective(program, *tracer, s, nullptr);
-    for (const std::vector<Side>* sides : {&why.had, &why.wanted}) {
-      const auto known =
-          std::ranges::find_if(*sides, [](const Side& side) { return !side.path.hops.empty(); });
-      if (known != sides->end()) {
-        led_back_.emplace(s, known->path.hops.front().cause);
-        break;
-      }
+    if (std::vector<Cause> causes = causes_led_back(program, *tracer, s); !causes.empty()) {
+      led_back_.emplace(s, std::move(causes));
     }
   }
 }
 
-const Cause& Reasons::cause(std::size_t step, std::size_t reason) const {
+std::vector<Cause> Reasons::causes(std::size_t step, std::size_t reason) const {
   const auto led_back = led_back_.find(step);
-  return reason == 0 && led_back != led_back_.end() ? led_back->second
-                                                    : program_.steps[step].reasons[reason].cause;
+  if (reason == 0 && led_back != led_back_.end()) {
+    return led_back->second;
+  }
+  const Cause& cause = program_.steps[step].reasons[reason].cause;
+  return cause.kind == CauseKind::kNone ? std::vector<Cause>() : std::vector{cause};
 }
 
 std::string Reasons::of(std::size_t step, const SourceMap& sources) const {
   const std::vector<Reason>& reasons = program_.steps[step].reasons;
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < reasons.size(); ++i) {
-    const std::string rule = to_text(program_, cause(step, i));
+    std::vector<std::string> rules;
+    for (const Cause& cause : causes(step, i)) {
+      rules.push_back(to_text(program_, cause));
+    }
+    const std::string rule = joined(rules, " and ");
     const std::string place = sources.short_place(reasons[i].span);
     std::string part = to_text(program_, program_.steps[step], reasons[i]);
     part += rule.empty() ? "" : " by " + rule;

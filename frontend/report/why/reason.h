@@ -29,12 +29,12 @@ class Reasons {
 
   // "hidden is summed and split over cols by `hidden -> cols` (two_layer.mtf:18)"
   [[nodiscard]] std::string of(std::size_t step, const SourceMap& sources) const;
-  // The rule behind a reason of a step.
-  [[nodiscard]] const Cause& cause(std::size_t step, std::size_t reason) const;
+  // The rules behind a reason of a step, which together split over all of its axes.
+  [[nodiscard]] std::vector<Cause> causes(std::size_t step, std::size_t reason) const;
 
  private:
   const SpmdProgram& program_;
-  std::map<std::size_t, Cause> led_back_;  // of the first reason of a step
+  std::map<std::size_t, std::vector<Cause>> led_back_;  // of the first reason of a step
 };
 
 // "batch and length": the dims around a sum of which there is one for each block.

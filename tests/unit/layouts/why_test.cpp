@@ -24,6 +24,23 @@ bool leads_back(const CollectiveWhy& why) {
   return std::ranges::any_of(why.had, leads) || std::ranges::any_of(why.wanted, leads);
 }
 
+// Whether each axis that a summed dim is said to be split over is in one of the rules that are
+// named for it.
+bool names_axes(const SpmdProgram& program, const Reason& reason,
+                const std::vector<Cause>& causes) {
+  if (reason.kind != ReasonKind::kReduced || causes.empty()) {
+    return true;
+  }
+  return std::ranges::all_of(reason.has, [&](AxisId axis) {
+    const std::string& name = program.mesh.axes[axis].name;
+    return std::ranges::any_of(causes, [&](const Cause& cause) {
+      return (cause.kind != CauseKind::kRule && cause.kind != CauseKind::kPin) ||
+             cause.rule.find(name) != std::string::npos ||
+             cause.rule.find('*') != std::string::npos;
+    });
+  });
+}
+
 // How many collectives were asked.
 int ask_all(const SpmdProgram& program, const Layout& layout) {
   const Tracer tracer(program);
@@ -40,7 +57,9 @@ int ask_all(const SpmdProgram& program, const Layout& layout) {
     CHECK(leads_back(why));
     bool names_rule = false;
     for (std::size_t r = 0; r < step.reasons.size(); ++r) {
-      names_rule = names_rule || reasons.cause(s, r).kind != CauseKind::kNone;
+      const std::vector<Cause> causes = reasons.causes(s, r);
+      names_rule = names_rule || !causes.empty();
+      CHECK(names_axes(program, step.reasons[r], causes));
     }
     CHECK(names_rule);
     ++asked;
