@@ -255,6 +255,11 @@ bool Searching::is_only_one() const {
   return is_one;
 }
 
+// Whether more could follow than was looked at: of one layout only, nothing does.
+bool Searching::leaves_infer() const {
+  return space_.leaves_infer() && !is_only_one();
+}
+
 // What was planned by samples is proven where they say of the answer what its whole plan does, and
 // of no other that it takes too much memory while that of its whole plan may be less. The bound
 // holds for the whole.
@@ -283,7 +288,7 @@ SearchProof Searching::proof(const Priced& whole) {
           .reaches = reaches,
           .leaves_groups = is_searched && !space_.groups().empty(),
           .leaves_lets = std::ranges::any_of(space_.groups(), &SearchSpace::Group::lets),
-          .leaves_infer = space_.may_infer(),
+          .leaves_infer = leaves_infer(),
           .fits = fits,
           .least_bytes = roles_.least_memory(),
           .needed_bytes = static_cast<double>(whole.peak_bytes),

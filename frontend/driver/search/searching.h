@@ -87,6 +87,7 @@ class Searching {
   // By the plans of the whole, as far as there is work: the best of them, or the answer as it is.
   void take_best_of(const std::vector<LayoutCandidate>& candidates);
   [[nodiscard]] bool is_only_one() const;
+  [[nodiscard]] bool leaves_infer() const;
   [[nodiscard]] SearchProof proof(const Priced& whole);
   // The answer with a dim elsewhere; where that takes an axis from others, they go without.
   [[nodiscard]] LayoutCandidate moved(std::size_t dim, const Axes& axes) const;

@@ -28,7 +28,7 @@ struct SearchProof {
   std::optional<Reaches> reaches;  // nothing that says no more than this is better
   bool leaves_groups = false;      // … and has no rules of single variables, by `at`
   bool leaves_lets = false;   // the bound says nothing of rules by `at let`, of which there are
-  bool leaves_infer = false;  // … and no more of what follows (`infer`), which was looked at
+  bool leaves_infer = false;  // … and no more of what follows (`infer`)
   // Where the answer does not fit the memory, what is shown is that nothing does.
   bool fits = true;
   double least_bytes = 0;   // that any layout holds, whatever its rules

@@ -83,6 +83,7 @@ SearchSpace::SearchSpace(std::span<const Program> programs, SpaceLimits limits)
       limits_.recompute && limits_.fixed.recompute && std::ranges::any_of(programs, recomputes);
   may_infer_ = limits_.infer.value_or(std::ranges::any_of(programs, has_layouts_of_its_own)) &&
                !limits_.fixed.infer;
+  leaves_infer_ = limits_.infer.value_or(true) && !limits_.fixed.infer;
   find_groups(programs);
 }
 

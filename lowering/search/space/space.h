@@ -171,6 +171,8 @@ class SearchSpace {
   [[nodiscard]] bool may_vary_variables() const { return limits_.variables && has_variables_; }
   // Whether dims that no rule names may follow.
   [[nodiscard]] bool may_infer() const { return may_infer_; }
+  // Whether others that were asked for may let dims follow: not all of them are looked at.
+  [[nodiscard]] bool leaves_infer() const { return leaves_infer_; }
   // Whether it may keep what blocks compute again.
   [[nodiscard]] bool may_vary_recompute() const { return may_vary_recompute_; }
 
@@ -228,6 +230,7 @@ class SearchSpace {
   bool may_vary_recompute_ = false;
   bool is_indivisible_ = false;
   bool may_infer_ = false;
+  bool leaves_infer_ = false;
 };
 
 // Those of more than one rank.
