@@ -70,7 +70,7 @@ struct ElaborateOptions {
   bool leave_out_first = false;
   std::size_t max_check_statements = 200'000;
   // Of one function, with all that it calls: each leaves operations in its program.
-  std::size_t max_unit_statements = 200'000;
+  std::size_t max_unit_statements = 500'000;
   std::optional<std::chrono::steady_clock::time_point> deadline;  // `--timeout`
   // Statements come one by one: what the program as a whole leaves unused is not known yet.
   bool interactive = false;
