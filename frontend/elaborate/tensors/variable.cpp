@@ -29,13 +29,13 @@ void bind(const Declaration& declaration, Value value) {
 }
 
 // What a rule keeps is placed below the param, where no other name of the call comes into its path.
-std::string_view way_out(const Declaration& declaration) {
+std::string way_out(const Declaration& declaration) {
   const Variables& variables = declaration.c.variables;
   if (variables.root->is_placed) {
     return "to keep both, name one within the rule: `fn second(p, g) { f(p, g) as \"second\" }`";
   }
-  const auto found = variables.by_path.find(declaration.path);
-  const auto* owner = found == variables.by_path.end() ? nullptr : found->second->owner;
+  const auto before = variables.by_path.find(declaration.path);
+  const auto* owner = before == variables.by_path.end() ? nullptr : before->second->owner;
   const bool is_of_two = owner != nullptr && variables.root->owner != nullptr;
   return is_of_two && owner != variables.root->owner
              ? "they call two models of one name, as of two files; rename one"
@@ -44,14 +44,14 @@ std::string_view way_out(const Declaration& declaration) {
 
 void declared_twice(const Declaration& declaration, SourceSpan first) {
   const bool same_place = first == declaration.call;
-  std::vector<Note> notes{{.span = first, .text = "first declared under this call"}};
   declaration.c.report.error(
       DiagKind::kDuplicateParameter,
       declaration.call.file.valid() ? declaration.call : declaration.variable.name.span,
       "`" + declaration.path + "` is declared " +
           (same_place ? "twice by this call, which runs more than once" : "by two calls") + "; " +
-          std::string(way_out(declaration)),
-      same_place ? std::vector<Note>() : std::move(notes));
+          way_out(declaration),
+      same_place ? std::vector<Note>()
+                 : std::vector{Note{.span = first, .text = "first declared under this call"}});
 }
 
 // A function has declared it, and then calls what does: that call has no name of its own.
@@ -105,17 +105,13 @@ std::shared_ptr<VariableRecord> find_existing(const Declaration& declaration, bo
   return record;
 }
 
-Value apply_initial_op(Context& c, const OpDef& op, SourceSpan span) {
-  return call_op(c, op, ast::Call(), span);
-}
-
 // The initial value, in the unit that is open; `type` is what is declared, or null.
 std::optional<ValueId> initial_value(const Declaration& declaration, const TensorType* type) {
   Context& c = declaration.c;
   const ast::Expr& initial = *declaration.variable.initial;
   Operand operand{.value = evaluate(c, initial), .span = initial.span};
   if (const auto* op = operand.value.get<const OpDef*>()) {
-    operand.value = apply_initial_op(c, **op, initial.span);
+    operand.value = call_op(c, **op, ast::Call(), initial.span);
   }
   if (type == nullptr && is_number(operand.value)) {
     const std::optional<ValueId> id =
