@@ -250,7 +250,8 @@ bool knows_collectives(Context& c, const Hardware& hardware, SourceSpan span) {
 // What `mtf calibrate` of another version measured may be called otherwise by now.
 bool knows_names(Context& c, const Hardware& hardware, const Bound& bound) {
   const auto module = c.modules.by_key.find(std::string(kThisMachine));
-  if (module != c.modules.by_key.end() && module->second->scope == c.names.scope) {
+  if (module != c.modules.by_key.end() && module->second != nullptr &&
+      module->second->scope == c.names.scope) {
     return true;
   }
   const auto span_of = [&](std::string_view name) {
