@@ -246,7 +246,7 @@ namespace {
 std::string append_to(const std::string& path, std::string_view bytes, bool is_line) {
   const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
   if (file < 0) {
-    return why();
+    return why_not_made(path);
   }
   struct stat status {};
   std::string problem;

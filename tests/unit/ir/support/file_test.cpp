@@ -114,10 +114,12 @@ TEST_CASE("what begins otherwise is another file, what is empty or not there is 
   }
 }
 
-TEST_CASE("a place that is none is said with the system's reason") {
+TEST_CASE("a place that is none is said with the system's reason, and a way out if there is one") {
   const Folder folder;
   const auto write = [](std::ostream& out) { out << "one"; };
-  CHECK(replace_file(folder.path / "none" / "a.txt", write) == "No such file or directory");
+  const std::string none = folder.path / "none";
+  CHECK(replace_file(none + "/a.txt", write) ==
+        "there is no folder `" + none + "`; `mkdir -p " + none + "` makes it");
   CHECK(replace_file(folder.path, write) == "Is a directory");
   CHECK(replace_file("/dev/full", write) == "No space left on device");
 }

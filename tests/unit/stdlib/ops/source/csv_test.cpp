@@ -217,7 +217,8 @@ TEST_CASE("a line is appended behind whole lines") {
 }
 
 TEST_CASE("what cannot be appended to says why, and stays") {
-  CHECK(append_line("/no/such/folder/file", "x") == "No such file or directory");
+  CHECK(append_line("/no/such/folder/file", "x") ==
+        "there is no folder `/no/such/folder`; `mkdir -p /no/such/folder` makes it");
   CHECK(append_line(fs::temp_directory_path(), "x") == "Is a directory");
   CHECK(append_line("/dev/null", "x") == "it is not a file");
   const std::string pipe = TextFile().path() + "_pipe";

@@ -92,7 +92,9 @@ TEST_CASE("the header is NumPy's") {
   CHECK(bytes.size() == 128 + 12);
   CHECK(bytes.substr(10, 60).starts_with(
       "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }  "));
-  CHECK(write_npy(folder.file("none/x.npy"), f32({}), data) == "No such file or directory");
+  const std::string none = folder.file("none");
+  CHECK(write_npy(none + "/x.npy", f32({}), data) ==
+        "there is no folder `" + none + "`; `mkdir -p " + none + "` makes it");
 }
 
 TEST_CASE("versions 1 to 3 of the format are read") {
