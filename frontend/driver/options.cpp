@@ -348,9 +348,9 @@ std::variant<Options, Answer> parse_command(const CommandDef& command,
 
 Answer unknown_command(const std::string& word, std::span<const std::string> words) {
   const std::string page = page_command(word);
-  const std::string hint =
-      page.empty() ? did_you_mean(word, names_of(all_commands()), "; `mtf --help` lists them")
-                   : "; `mtf " + page + "` explains it";
+  const std::string other = did_you_mean(word, explained_names(), "; `mtf --help` lists them");
+  const std::string hint = page.empty() ? did_you_mean(word, names_of(all_commands()), other)
+                                        : "; `mtf " + page + "` explains it";
   return usage_error("no command `" + word + "`" + hint, words);
 }
 
@@ -361,7 +361,7 @@ bool means_run(std::string_view word) {
 
 // `mtf help [COMMAND]`
 Answer help(std::span<const std::string> words) {
-  if (words.empty()) {
+  if (words.empty() || words.front() == "help") {
     return {.text = overview_page()};
   }
   const CommandDef* command = find_command(words.front());

@@ -212,14 +212,29 @@ std::string library_page(std::span<const ModuleDoc> docs, std::string_view name)
   return "; there is `" + page + "`, which `mtf doc " + page + "` explains";
 }
 
-std::string page_command(std::string_view name) {
-  const auto modules = stdlib_module_names();
-  if (std::ranges::find(modules, name.substr(0, name.find('.'))) != modules.end()) {
-    return "doc " + std::string(name);
+std::vector<std::string> explained_names() {
+  std::vector<std::string> names = names_of(language_forms());
+  for (const OpDef* op : op_table()) {
+    names.emplace_back(op->name);
   }
-  const bool is_form =
-      std::ranges::find(language_forms(), name, &LanguageForm::name) != language_forms().end();
-  return is_form || find_op(op_table(), name) != nullptr ? "ops " + std::string(name) : "";
+  for (const ModuleDoc& doc : library_docs()) {
+    names.push_back(doc.name);
+    for (const DocPage& page : doc.pages) {
+      names.push_back(doc.name + "." + page.name);
+    }
+  }
+  return names;
+}
+
+std::string page_command(std::string_view name) {
+  const std::vector<std::string> names = explained_names();
+  if (std::ranges::find(names, name) == names.end()) {
+    return "";
+  }
+  const auto modules = stdlib_module_names();
+  const bool is_of_library =
+      std::ranges::find(modules, name.substr(0, name.find('.'))) != modules.end();
+  return (is_of_library ? "doc " : "ops ") + std::string(name);
 }
 
 std::string whole_example(const ModuleDoc& doc, const DocPage& page) {

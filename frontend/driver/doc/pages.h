@@ -43,8 +43,10 @@ struct ModuleDoc {
 // of.
 [[nodiscard]] std::string library_page(std::span<const ModuleDoc> docs, std::string_view name);
 
-// The command that explains a name, of a module or a member of it, an operation or a form of the
-// language: "doc nn.dense", "ops einsum"; "" of any other.
+// Of modules, their members, operations and forms of the language: `nn`, `nn.dense`, `einsum`.
+[[nodiscard]] std::vector<std::string> explained_names();
+
+// The command that explains such a name: "doc nn.dense", "ops einsum"; "" of any other.
 [[nodiscard]] std::string page_command(std::string_view name);
 
 // The example as it runs: with what it imports.
