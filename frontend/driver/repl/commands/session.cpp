@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "frontend/driver/commands.h"
+#include "frontend/driver/launch/line.h"
 #include "frontend/driver/mesh_size.h"
 #include "frontend/driver/originals/kept_copy.h"
 #include "frontend/driver/repl/answer.h"
@@ -219,6 +220,32 @@ bool repl_doc(Repl& repl, const std::string& rest) {
   return is_library ? repl_library(repl, rest) : repl_ops(repl, rest);
 }
 
+namespace {
+
+// `mtf run FILE` with what the session was told on its command line and the file does not say.
+std::string run_line(const std::string& path, const Options& session) {
+  std::vector<std::string> words{"mtf", "run", path};
+  const auto add = [&words](std::string_view option, const std::string& value) {
+    if (!value.empty()) {
+      words.insert(words.end(), {std::string(option), value});
+    }
+  };
+  add("--layout", session.layout);
+  add("--mesh", session.mesh);
+  add("--rules", session.rules);
+  add("--precision", session.precision);
+  add("--seed", session.seed == 0 ? "" : std::to_string(session.seed));
+  for (const std::string& setting : session.settings) {
+    add("--set", setting);
+  }
+  if (session.fast) {
+    words.emplace_back("--fast");
+  }
+  return shell_line(words);
+}
+
+}  // namespace
+
 bool repl_save(Repl& repl, const std::string& rest) {
   const std::vector<std::string> words = words_in(rest);
   if (words.size() != 1) {
@@ -242,7 +269,8 @@ bool repl_save(Repl& repl, const std::string& rest) {
   }
   repl.saved().insert(path);
   const auto count = static_cast<std::int64_t>(repl.script().inputs().size());
-  repl.tell(path + ": " + count_text(count, "statement") + "; `mtf run " + path + "` runs " +
+  repl.tell(path + ": " + count_text(count, "statement") + "; `" +
+                run_line(path, repl.options_for(repl.script().inputs())) + "` runs " +
                 (count == 1 ? "it" : "them") +
                 (kept.empty() ? "" : "; what was there is kept as " + kept) + "\n",
             {{"saved", path}, {"statements", count}, {"kept", kept}});
