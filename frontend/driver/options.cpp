@@ -347,11 +347,12 @@ std::variant<Options, Answer> parse_command(const CommandDef& command,
 }
 
 Answer unknown_command(const std::string& word, std::span<const std::string> words) {
-  const std::string page = page_command(word);
+  if (const std::string page = page_command(word); !page.empty()) {
+    return usage_error("no command `" + word + "`; `mtf " + page + "` explains it", words);
+  }
   const std::string other = did_you_mean(word, explained_names(), "; `mtf --help` lists them");
-  const std::string hint = page.empty() ? did_you_mean(word, names_of(all_commands()), other)
-                                        : "; `mtf " + page + "` explains it";
-  return usage_error("no command `" + word + "`" + hint, words);
+  return usage_error(
+      "no command `" + word + "`" + did_you_mean(word, names_of(all_commands()), other), words);
 }
 
 // `mtf FILE`: a word that looks like a file, or an option in front of one, means `run`.

@@ -227,14 +227,15 @@ std::vector<std::string> explained_names() {
 }
 
 std::string page_command(std::string_view name) {
-  const std::vector<std::string> names = explained_names();
-  if (std::ranges::find(names, name) == names.end()) {
-    return "";
-  }
+  const std::string_view module = name.substr(0, name.find('.'));
   const auto modules = stdlib_module_names();
-  const bool is_of_library =
-      std::ranges::find(modules, name.substr(0, name.find('.'))) != modules.end();
-  return (is_of_library ? "doc " : "ops ") + std::string(name);
+  if (std::ranges::find(modules, module) == modules.end()) {
+    const bool is_form =
+        std::ranges::find(language_forms(), name, &LanguageForm::name) != language_forms().end();
+    return is_form || find_op(op_table(), name) != nullptr ? "ops " + std::string(name) : "";
+  }
+  const std::vector<std::string> names = explained_names();
+  return std::ranges::find(names, name) == names.end() ? "" : "doc " + std::string(name);
 }
 
 std::string whole_example(const ModuleDoc& doc, const DocPage& page) {

@@ -11,9 +11,9 @@
 namespace mtf {
 namespace {
 
-bool declares(std::span<const Statement> statements, StatementKind kind, std::string_view name) {
+bool declares_layout(std::span<const Statement> statements, std::string_view name) {
   return std::ranges::any_of(statements, [&](const Statement& statement) {
-    return statement.kind == kind && statement.names.front() == name;
+    return statement.kind == StatementKind::kLayout && statement.names.front() == name;
   });
 }
 
@@ -61,8 +61,7 @@ Options Repl::options_for(std::span<const Statement> statements, const Asked& as
   options.layout = asked.layout;
   options.mesh = asked.mesh;
   options.rules = asked.rules;
-  if (options.layout != host::kOneRank &&
-      !declares(statements, StatementKind::kLayout, options.layout)) {
+  if (options.layout != host::kOneRank && !declares_layout(statements, options.layout)) {
     options.layout.clear();
   }
   if (options.mesh.empty() && options.rules.empty()) {
