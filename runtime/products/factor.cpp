@@ -20,7 +20,7 @@ Eigen::Index index(std::size_t n) {
 // A copy, at an address and in an order that Eigen's kernels always meet the same way. The sizes of
 // the caches decide the order of sums, so they are not asked of the machine.
 Matrix matrix(std::size_t rows, std::size_t columns, std::span<const double> a) {
-  [[maybe_unused]] static const bool kFixed = [] {
+  [[maybe_unused]] static const bool fixed = [] {
     Eigen::setCpuCacheSizes(32 << 10, 512 << 10, 4 << 20);
     return true;
   }();
@@ -38,6 +38,42 @@ double sign_of(const Matrix& a, Eigen::Index column) {
     largest = std::abs(a(i, column)) > std::abs(a(largest, column)) ? i : largest;
   }
   return a.rows() > 0 && a(largest, column) < 0 ? -1 : 1;
+}
+
+// a = u diag(values) v^T of a square matrix, and the sign of u's and v's determinants.
+struct Turned {
+  Matrix u;
+  std::vector<double> values;
+  Matrix v;
+  double sign;
+};
+
+Turned turned(std::size_t n, std::span<const double> a) {
+  std::vector<double> u(n * n);
+  std::vector<double> v(n * n);
+  std::vector<double> values(n);
+  svd(n, n, a, u, values, v);
+  const double both = determinant(n, u).value * determinant(n, v).value;
+  return {.u = matrix(n, n, u),
+          .values = std::move(values),
+          .v = matrix(n, n, v),
+          .sign = std::copysign(1.0, both)};
+}
+
+// For each value the product of the others, and of `first`.
+std::vector<double> products_of_others(std::span<const double> values, double first) {
+  std::vector<double> others(values.size());
+  double before = first;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    others[i] = before;
+    before *= values[i];
+  }
+  double behind = 1;
+  for (std::size_t i = values.size(); i-- > 0;) {
+    others[i] *= behind;
+    behind *= values[i];
+  }
+  return others;
 }
 
 }  // namespace
@@ -135,30 +171,41 @@ void svd(std::size_t rows, std::size_t columns, std::span<const double> a, std::
   write(right, v);
 }
 
-// Of u diag(values) v^T, where each value is replaced by the product of the others, and by the sign
-// of u's and v's determinants.
+// Each value is replaced by the product of the others.
 void cofactors(std::size_t n, std::span<const double> a, std::span<double> result) {
   if (n == 0) {
     return;
   }
-  std::vector<double> u(n * n);
-  std::vector<double> v(n * n);
-  std::vector<double> values(n);
-  svd(n, n, a, u, values, v);
-  std::vector<double> others(n);
-  double before = std::copysign(1.0, determinant(n, u).value * determinant(n, v).value);
-  for (std::size_t i = 0; i < n; ++i) {
-    others[i] = before;
-    before *= values[i];
-  }
-  double behind = 1;
-  for (std::size_t i = n; i-- > 0;) {
-    others[i] *= behind;
-    behind *= values[i];
-  }
-  const Matrix left = matrix(n, n, u);
+  const Turned of = turned(n, a);
+  const std::vector<double> others = products_of_others(of.values, of.sign);
   const Eigen::Map<const Eigen::VectorXd> scales(others.data(), index(n));
-  write(left * scales.asDiagonal() * matrix(n, n, v).transpose(), result);
+  write(of.u * scales.asDiagonal() * of.v.transpose(), result);
+}
+
+// Of diag(values), the cofactor at i changes with the value at j by the product of all others, and
+// the one at (i, j) with the element at (j, i) by that product, negative.
+void cofactors_along(std::size_t n, std::span<const double> a, std::span<const double> along,
+                     std::span<double> result) {
+  if (n == 0) {
+    return;
+  }
+  const Turned of = turned(n, a);
+  const Matrix given = of.u.transpose() * matrix(n, n, along) * of.v;
+  Matrix change = Matrix::Zero(index(n), index(n));
+  for (std::size_t at = 0; at < n; ++at) {
+    std::vector<double> values = of.values;
+    values[at] = 1;
+    const std::vector<double> others = products_of_others(values, of.sign);
+    const Eigen::Index i = index(at);
+    for (Eigen::Index j = 0; j < index(n); ++j) {
+      if (i != j) {
+        const double product = others[static_cast<std::size_t>(j)];
+        change(j, j) += product * given(i, i);
+        change(j, i) -= product * given(i, j);
+      }
+    }
+  }
+  write(of.u * change * of.v.transpose(), result);
 }
 
 }  // namespace mtf

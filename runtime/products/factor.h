@@ -28,6 +28,9 @@ struct Determinant {
 // For each element the determinant of `a` without its row and column, with the signs of a
 // chessboard: the derivative of the determinant, also of a singular matrix.
 void cofactors(std::size_t n, std::span<const double> a, std::span<double> result);
+// What they change by where `a` moves along `along`: the second derivative of the determinant.
+void cofactors_along(std::size_t n, std::span<const double> a, std::span<const double> along,
+                     std::span<double> result);
 
 // a = vectors diag(values) vectors^T of the symmetric matrix whose lower triangle is given; values
 // upwards, and in each column of `vectors` the first of the largest elements positive.

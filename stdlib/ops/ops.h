@@ -224,8 +224,10 @@ extern const OpDef kTriangularSolve;
 extern const OpDef kInverse;
 // linear_algebra/det.cpp
 extern const OpDef kDet;
-extern const OpDef kCofactors;
 extern const OpDef kLogDet;
+// linear_algebra/cofactors.cpp
+extern const OpDef kCofactors;
+extern const OpDef kCofactorsAlong;
 // linear_algebra/eigh.cpp
 extern const OpDef kEigh;
 extern const OpDef kEighVectors;

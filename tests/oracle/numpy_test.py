@@ -383,6 +383,8 @@ CASES += [
     ("det(m, rows = row, cols = col)", lambda n: np.linalg.det(n.m)),
     ("cofactors(m, rows = row, cols = col)",
      lambda n: np.linalg.det(n.m)[:, None, None] * np.linalg.inv(n.m).transpose(0, 2, 1)),
+    ("cofactors_along(m, m, rows = row, cols = col)",  # each is a sum of products of B - 1 elements
+     lambda n: (B - 1) * np.linalg.det(n.m)[:, None, None] * np.linalg.inv(n.m).transpose(0, 2, 1)),
     ("logdet(m, rows = row, cols = col)", lambda n: np.linalg.slogdet(n.m)[1]),
     ("inverse(m, rows = row, cols = col)", lambda n: np.linalg.inv(n.m)),
     ("solve(m, side, rows = row, cols = col)",

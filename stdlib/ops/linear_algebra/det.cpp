@@ -1,5 +1,5 @@
-// det and its gradient, the cofactors, which singular matrices have as well; and logdet, whose
-// gradient is the inverse: its dims are named so that nothing is transposed.
+// det, whose gradient is the cofactors; and logdet, whose gradient is the inverse: its dims are
+// named so that nothing is transposed.
 
 #include "runtime/products/factor.h"
 #include "stdlib/ops/linear_algebra/matrix.h"
@@ -43,42 +43,6 @@ void det_grad(GradBuilder& b) {
   b.add_to(0, b.emit("mul", {b.emit("cofactors", {b.operand(0)}, b.args()), b.upstream()}));
 }
 
-void cofactors_kernel(const KernelCall& call) {
-  const MatrixDims dims = matrix_dims(call.call);
-  const auto n = static_cast<std::size_t>(dims.rows.size);
-  const MatrixPlaces at = matrix_places(call, dims.rows, dims.cols);
-  std::vector<double> found(n * n);
-  for (std::size_t i = 0; i < at.from.size(); ++i) {
-    cofactors(n, load(call.in[0], at.from[i], at.rows, at.cols), found);
-    store(found, call.out, at.to[i], at.out_rows, at.out_cols);
-  }
-}
-
-// About as many as the singular values and both sides take.
-double cofactors_flops(const OpCall& call) {
-  const double n = static_cast<double>(matrix_dims(call).rows.size);
-  return static_cast<double>(call.operands[0].shape.volume()) * n * 24;
-}
-
-// Of C = det(a) a^-T: (sum(G C) C - C G^T C) / det(a).
-void cofactors_grad(GradBuilder& b) {
-  const OpArgs args = b.args();
-  const Shape shape = b.type_of(b.operand(0)).shape;
-  const Dim rows = *shape.find(dim_arg(args, "rows").name);
-  const Dim cols = *shape.find(dim_arg(args, "cols").name);
-  const ValueId c = b.result();
-  const ValueId g = b.upstream();
-  const ValueId all = product(b, {g, c}, shape.without(rows.name).without(cols.name));
-  const ValueId between =
-      product(b,
-              {renamed(b, c, cols, beside(cols)),
-               renamed(b, renamed(b, g, cols, beside(cols)), rows, beside(rows)),
-               renamed(b, c, rows, beside(rows))},
-              shape);
-  const ValueId difference = b.emit("sub", {b.emit("mul", {all, c}), between});
-  b.add_to(0, b.emit("div", {difference, b.emit("det", {b.operand(0)}, args)}));
-}
-
 }  // namespace
 
 const OpDef kDet{.name = "det",
@@ -95,23 +59,6 @@ assert close(det(const([row, col], [[1, 2], [3, 4]]), rows = row, cols = col), -
                  .flops = det_flops,
                  .kernel = det_kernel<&Determinant::value>,
                  .narrowing = Narrowing::kWide};
-
-const OpDef kCofactors{
-    .name = "cofactors",
-    .summary = "of each element: the determinant without its row and column, with its sign",
-    .family = "linear algebra",
-    .params = matrix_params(),
-    .shape_rule = "the dims of a",
-    .example = R"(dim row = 2, col = 2
-let a = const([row, col], [[1, 2], [2, 4]])
-assert all(abs(cofactors(a, rows = row, cols = col) - const([row, col], [[4, -2], [-2, 1]])) < 1e-6)
-)",
-    .type = square_type,
-    .space = whole_matrix_space,
-    .grad = cofactors_grad,
-    .flops = cofactors_flops,
-    .kernel = cofactors_kernel,
-    .narrowing = Narrowing::kWide};
 
 const OpDef kLogDet{.name = "logdet",
                     .summary = "the logarithm of the size of the determinant",

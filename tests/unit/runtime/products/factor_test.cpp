@@ -110,4 +110,30 @@ TEST_CASE("cofactors are determinants of what is left, of singular matrices, too
   }
 }
 
+TEST_CASE("what cofactors change by is the quotient of differences, of singular matrices, too",
+          "[linear_algebra]") {
+  const std::size_t n = GENERATE(1, 2, 3, 6);
+  const std::size_t rank = GENERATE(0, 1, 2, 5, 9);
+  CAPTURE(n, rank);
+  const std::vector<double> a = matrix_of(n, n, rank, 1);
+  const std::vector<double> along = matrix_of(n, n, n, 2);
+  std::vector<double> found(n * n);
+  cofactors_along(n, a, along, found);
+  const double step = 1e-4;
+  std::vector<double> before(n * n);
+  std::vector<double> behind(n * n);
+  std::vector<double> moved = a;
+  for (std::size_t i = 0; i < n * n; ++i) {
+    moved[i] = a[i] - step * along[i];
+  }
+  cofactors(n, moved, before);
+  for (std::size_t i = 0; i < n * n; ++i) {
+    moved[i] = a[i] + step * along[i];
+  }
+  cofactors(n, moved, behind);
+  for (std::size_t i = 0; i < n * n; ++i) {
+    CHECK(found[i] == Approx((behind[i] - before[i]) / (2 * step)).epsilon(1e-5).margin(1e-5));
+  }
+}
+
 }  // namespace mtf

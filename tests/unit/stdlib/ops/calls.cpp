@@ -137,6 +137,9 @@ class Drawer {
     }
     const std::optional<SquareDims> square =
         is_of_matrices(op_) && chance(80) ? squared(call.operands.front()) : std::nullopt;
+    if (square && call.operands.size() == 2 && chance(50)) {
+      call.operands.back() = call.operands.front();
+    }
     arguments(call);
     if (square) {
       call.args.set("rows", std::vector<Dim>{square->rows});
