@@ -130,6 +130,9 @@ std::string way_out_of_word(std::string_view cell, DType dtype) {
   if (!is_word(cell)) {
     return "";
   }
+  if (trimmed(cell).starts_with('#')) {
+    return "; a table has no remarks; its header alone may begin with `#`";
+  }
   if (trimmed(cell).starts_with('\'') && is_grouped(cell)) {
     return "; a number stands alone, or between two `\"`";
   }

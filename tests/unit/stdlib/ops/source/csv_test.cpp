@@ -90,6 +90,15 @@ TEST_CASE("words for a number that is missing are told apart from names") {
   }
 }
 
+TEST_CASE("a remark in a table is called one") {
+  const std::string more =
+      " is not a number; a table has no remarks; its header alone may begin with `#`";
+  CHECK(problem_of("# by me\n# x,y\n1,2\n") == ": line 1 (row 0), column 1: `# by me`" + more);
+  CHECK(problem_of("1,2\n # end\n") == ": line 2 (row 1), column 1: `# end`" + more);
+  CHECK(problem_of("#a,b\n1,2\n").ends_with("say `header = true`"));
+  CHECK(numbers_of("#a,b\n1,2\n", {.header = true}) == std::vector<double>{1, 2});
+}
+
 TEST_CASE("names in a header may hold what is in quotes, ends of lines too") {
   const CsvForm form{.header = true};
   for (const std::string_view header :
