@@ -42,6 +42,10 @@ class GradBuilder {
   // These two as they were computed last, if a `recompute` block computes them again.
   [[nodiscard]] ValueId result() const { return seen_result_; }
   [[nodiscard]] ValueId operand(std::size_t i) const { return seen_[i]; }
+  // Whether `result()` has lost digits to a narrow dtype.
+  [[nodiscard]] bool is_rounded() const {
+    return type_of(result_).dtype != type_of(seen_result_).dtype;
+  }
   [[nodiscard]] std::size_t arity() const { return operands_.size(); }
   [[nodiscard]] const TensorType& type_of(ValueId id) const { return builder_.type_of(id); }
   [[nodiscard]] OpArgs args() const { return builder_.program().at(result_).args; }  // a copy

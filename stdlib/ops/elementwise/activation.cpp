@@ -15,6 +15,7 @@ namespace {
 
 constexpr double kGeluScale = 0.79788456080286535588;  // sqrt(2 / pi)
 constexpr double kGeluCubic = 0.044715;
+constexpr double kFar = 100;  // beyond it a sigmoid is 0 or 1
 
 struct Relu {
   template <typename T>
@@ -36,9 +37,8 @@ void sigmoid_grad(GradBuilder& b) {
 }
 
 // With s = sigmoid(2 c (x + k x^3)), which is (1 + tanh) / 2 without what that loses where it is
-// near 0: dy = s + 2 c x s (1 - s) (1 + 3 k x^2). Beyond 100 s is 0 or 1, and x stays what squares.
+// near 0: dy = s + 2 c x s (1 - s) (1 + 3 k x^2). x stays what squares.
 void gelu_grad(GradBuilder& b) {
-  constexpr double kFar = 100;
   const ValueId one = b.scalar(1);
   const ValueId above = b.emit("maximum", {b.operand(0), b.scalar(-kFar)});
   const ValueId x = b.emit("minimum", {above, b.scalar(kFar)});
@@ -52,11 +52,16 @@ void gelu_grad(GradBuilder& b) {
   b.add_to(0, b.emit("mul", {b.upstream(), b.emit("add", {s, change})}));
 }
 
-// dy = s + y (1 - s), with s = sigmoid(x).
+// dy = s + y (1 - s), with s = sigmoid(x). The two nearly cancel where silu turns, so that y has to
+// have all its digits.
 void silu_grad(GradBuilder& b) {
   const ValueId s = b.emit("sigmoid", {b.operand(0)});
   const ValueId rest = b.emit("sub", {b.scalar(1), s});
-  const ValueId slope = b.emit("add", {s, b.emit("mul", {b.result(), rest})});
+  ValueId y = b.result();
+  if (b.is_rounded()) {
+    y = b.emit("mul", {b.emit("maximum", {b.operand(0), b.scalar(-kFar)}), s});
+  }
+  const ValueId slope = b.emit("add", {s, b.emit("mul", {y, rest})});
   b.add_to(0, b.emit("mul", {b.upstream(), slope}));
 }
 
