@@ -31,6 +31,13 @@ std::string_view written(const OpDef& op) {
                            : op.symbol.substr(sign == std::string_view::npos ? 0 : sign + 1);
 }
 
+// A cast is known by what it is to: of a precision nobody wrote it.
+std::string operation_text(const Value& value) {
+  const std::string name = in_backticks(written(*value.op));
+  const bool is_cast = value.op->primitive == Primitive::kCast;
+  return is_cast ? name + " to " + std::string(to_string(value.type.dtype)) : name;
+}
+
 // Where ranks hold parts of what is scanned or selected from, what they exchange is no tensor of
 // the program.
 bool makes_a_tensor(const LocalCall& call) {
@@ -228,9 +235,8 @@ void FiniteWatch::report(const Made& made, const Found& found, const PartOfBand&
   diag.text = source.op == nullptr
                   ? describe(program.source, origin) + " holds " + number_text(found.value) +
                         (where.empty() ? "" : " in " + where) + " before anything is computed"
-                  : in_backticks(written(*source.op)) +
-                        (source.backward ? ", in a gradient," : "") + " gives " +
-                        number_text(found.value) +
+                  : operation_text(source) + (source.backward ? ", in a gradient," : "") +
+                        " gives " + number_text(found.value) +
                         (source.name.empty() ? where.empty() ? "" : " in "
                                              : " in " + in_backticks(source.name)) +
                         where + ", the first value that is not finite";
