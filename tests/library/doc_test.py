@@ -54,8 +54,12 @@ def pages(found, folder):
 def own_file(folder):
     (folder / "lib").mkdir()
     (folder / "lib/mine.mtf").write_text("""# My layers. They are few.
+import optim
 
 # ---- simple ----
+
+let rate = optim.cosine
+let none = optim.nothing
 
 # Twice x. It has `batch`.
 #
@@ -69,7 +73,7 @@ fn hidden(x) { return x }
 """)
     done = mtf("doc", "lib/mine.mtf", cwd=folder)
     check(done.returncode == 0 and "My layers. They are few." in done.stdout, done)
-    check("simple\n  twice  Twice x\n" in done.stdout and "hidden" not in done.stdout, done.stdout)
+    check("simple\n  rate   From lr to `to` along half a cosine, in `steps` steps\n  twice  Twice x\n" in done.stdout and "hidden" not in done.stdout, done.stdout)
     done = mtf("doc", "lib/mine.mtf", "twice", cwd=folder)
     check(done.stdout == """mine.twice(x,
            y = 2)
@@ -81,6 +85,11 @@ example
   import "lib/mine.mtf" as mine
   print mine.twice(3)
 """, done.stdout)
+    done = mtf("doc", "lib/mine.mtf", "rate", cwd=folder)
+    check(done.stdout.startswith("mine.rate(step, lr, steps, to = 0.0)\n  From lr to"), done.stdout)
+    check("print mine.rate(" in done.stdout, done.stdout)
+    done = mtf("doc", "lib/mine.mtf", "none", cwd=folder)
+    check(done.returncode == 2 and "no page of `mine.none`" in done.stderr, done)
     done = mtf("doc", "lib/mine.mtf", "twise", cwd=folder)
     check(done.returncode == 2 and "no page of `mine.twise`; did you mean `twice`?" in done.stderr, done)
 

@@ -104,6 +104,19 @@ std::string signature_of(const ModuleDoc& doc, const ast::Fn& fn, std::string_vi
   return result;
 }
 
+// "schedules.cosine" of `let cosine = schedules.cosine`; "" of any other statement.
+std::string member_bound(const ast::Stmt& statement) {
+  const auto* binding = std::get_if<ast::Binding>(&statement.node);
+  const auto* value =
+      binding == nullptr ? nullptr : std::get_if<ast::Postfix>(&binding->value.node);
+  if (value == nullptr || value->suffixes.size() != 1) {
+    return "";
+  }
+  const auto* module = std::get_if<ast::NameRef>(&value->base->node);
+  const auto* member = std::get_if<ast::Member>(&value->suffixes.front().node);
+  return module == nullptr || member == nullptr ? "" : module->text + "." + member->name.text;
+}
+
 class PageReader {
  public:
   PageReader(ModuleDoc& doc, std::string_view source) : doc_(doc), source_(source) {
@@ -136,18 +149,20 @@ class PageReader {
       const std::string group = group_of(lines_[passed_]);
       group_ = group.empty() ? group_ : group;
     }
-    if (begin == line) {
-      return;
-    }
     const std::span<const std::string_view> comment =
         std::span(lines_).subspan(begin, line - begin);
     const auto* fn = std::get_if<ast::Fn>(&statement.node);
     const auto* binding = std::get_if<ast::Binding>(&statement.node);
+    const std::string of = comment.empty() ? member_bound(statement) : "";
+    if (comment.empty() && of.empty()) {
+      return;
+    }
     if (fn != nullptr) {
       add(fn->name.text, signature_of(doc_, *fn, source_), comment);
     } else if (binding != nullptr) {
       const std::string& name = binding->names.front().text;
       add(name, doc_.name + "." + name, comment);
+      doc_.pages.back().of = of;
     }
   }
 
@@ -170,14 +185,61 @@ class PageReader {
   std::string group_;
 };
 
-}  // namespace
-
-ModuleDoc module_doc(std::string name, const ast::File& tree, const SourceMap& sources) {
+ModuleDoc read_module(std::string name, const ast::File& tree, const SourceMap& sources) {
   ModuleDoc doc{.name = std::move(name), .path = {}, .purpose = {}, .text = {}, .pages = {}};
   PageReader reader(doc, sources.file(tree.id).text);
   reader.head();
   for (const ast::Stmt& statement : tree.statements) {
     reader.statement(statement);
+  }
+  return doc;
+}
+
+std::string replaced(std::string text, std::string_view from, std::string_view to) {
+  for (std::size_t at = text.find(from); at != std::string::npos;
+       at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
+const DocPage* page_of(std::span<const ModuleDoc> docs, std::string_view name) {
+  const std::size_t dot = name.find('.');
+  const auto doc = std::ranges::find(docs, name.substr(0, dot), &ModuleDoc::name);
+  return doc == docs.end() ? nullptr : find_page(*doc, name.substr(dot + 1));
+}
+
+// A page under a name of another module: what it says of itself names that one.
+DocPage under(const ModuleDoc& doc, const DocPage& page, const DocPage& said) {
+  const std::string name = doc.name + "." + page.name;
+  return {.name = page.name,
+          .signature = replaced(said.signature, page.of, name),
+          .purpose = said.purpose,
+          .text = said.text,
+          .example = replaced(said.example, page.of, name),
+          .group = page.group};
+}
+
+// What is bound to what no module has a page of has none.
+void follow_names(ModuleDoc& doc, std::span<const ModuleDoc> docs) {
+  std::erase_if(doc.pages, [&](const DocPage& page) {
+    return !page.of.empty() && page_of(docs, page.of) == nullptr;
+  });
+  for (DocPage& page : doc.pages) {
+    if (!page.of.empty()) {
+      page = under(doc, page, *page_of(docs, page.of));
+    }
+  }
+}
+
+}  // namespace
+
+ModuleDoc module_doc(std::string name, const ast::File& tree, const SourceMap& sources) {
+  ModuleDoc doc = read_module(std::move(name), tree, sources);
+  const bool refers =
+      std::ranges::any_of(doc.pages, [](const auto& page) { return page.of != ""; });
+  if (refers) {
+    follow_names(doc, library_docs());
   }
   return doc;
 }
@@ -190,8 +252,11 @@ std::vector<ModuleDoc> library_docs() {
     const FileId file = sources.add(
         {.name = std::string(name) + ".mtf", .path = "", .text = std::string(stdlib_module(name))});
     if (const std::optional<ast::File> tree = parse(file, sources, mistakes)) {
-      docs.push_back(module_doc(std::string(name), *tree, sources));
+      docs.push_back(read_module(std::string(name), *tree, sources));
     }
+  }
+  for (ModuleDoc& doc : docs) {
+    follow_names(doc, docs);
   }
   std::ranges::sort(docs, {}, &ModuleDoc::name);
   return docs;

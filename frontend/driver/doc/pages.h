@@ -20,6 +20,7 @@ struct DocPage {
   std::string text;       // the whole comment but its example; paragraphs end at blank lines
   std::string example;    // a program without its `import`
   std::string group;      // of "# ---- layers ----"
+  std::string of = {};    // "schedules.cosine", of which it is another name, until it has that page
 };
 
 struct ModuleDoc {
@@ -30,7 +31,8 @@ struct ModuleDoc {
   std::vector<DocPage> pages;
 };
 
-// requires: `tree` is that of the file. Only what has a comment directly above it has a page.
+// requires: `tree` is that of the file. Only what has a comment directly above it has a page, or
+// what is another name for what the library has a page of, `let cosine = schedules.cosine`.
 [[nodiscard]] ModuleDoc module_doc(std::string name, const ast::File& tree,
                                    const SourceMap& sources);
 
