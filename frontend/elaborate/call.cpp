@@ -3,6 +3,7 @@
 #include "frontend/elaborate/call.h"
 
 #include "frontend/elaborate/host/builtin.h"
+#include "frontend/elaborate/host/results.h"
 #include "frontend/elaborate/tensors/entries.h"
 #include "frontend/elaborate/tensors/units.h"
 
@@ -18,7 +19,8 @@ void evaluate_all(Context& c, const ast::Call& call) {
 
 // Names of dims behind all else, since a tensor of the call may have them: one that is unknown may
 // be that tensor.
-Values evaluate_bound_arguments(Context& c, const Bound& bound) {
+Values evaluate_bound_arguments(Context& c, const Bound& bound, const std::string& callee) {
+  const std::string use = "that could be passed to `" + callee + "`";
   Values values;
   std::vector<const ast::Expr*> free_dims;  // null: the value is there
   bool are_known = true;
@@ -26,7 +28,7 @@ Values evaluate_bound_arguments(Context& c, const Bound& bound) {
     for (const ast::Expr* expr : exprs) {
       const bool is_free = names_free_dim(c, *expr);
       free_dims.push_back(is_free ? expr : nullptr);
-      values.push_back(is_free ? unknown() : evaluate(c, *expr));
+      values.push_back(is_free ? unknown() : some_value(c, *expr, evaluate(c, *expr), use));
       are_known = are_known && (is_free || !is_unknown(values.back()));
     }
   }
@@ -89,9 +91,10 @@ Value call_function(Context& c, const Function& function, const ast::Call& call,
     return unknown();
   }
   const bool is_unit = c.units.calls_are_units();
-  const Values values = is_unit ? compute(
-                                      c, [&] { return evaluate_bound_arguments(c, *bound); }, false)
-                                : evaluate_bound_arguments(c, *bound);
+  const Values values =
+      is_unit ? compute(
+                    c, [&] { return evaluate_bound_arguments(c, *bound, callee); }, false)
+              : evaluate_bound_arguments(c, *bound, callee);
   if (!name_site(c, call, site)) {
     return unknown();
   }

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "frontend/elaborate/host/builtin.h"
+#include "frontend/elaborate/host/results.h"
 #include "frontend/elaborate/names/elsewhere.h"
 #include "frontend/elaborate/names/modules.h"
 #include "frontend/elaborate/tensors/units.h"
@@ -66,11 +67,16 @@ Value evaluate_logical(Context& c, const Operand& left, const ast::Link& link, S
   return right.value;
 }
 
+Value operand_of(Context& c, const ast::Expr& expr, ast::BinaryOp op) {
+  return some_value(c, expr, evaluate(c, expr),
+                    "that `" + std::string(to_string(op)) + "` could take");
+}
+
 Value evaluate_binary(Context& c, const Operand& left, const ast::Link& link, SourceSpan span) {
   if (link.op == ast::BinaryOp::kAnd || link.op == ast::BinaryOp::kOr) {
     return evaluate_logical(c, left, link, span);
   }
-  const Operand right{.value = evaluate(c, link.operand), .span = link.operand.span};
+  const Operand right{.value = operand_of(c, link.operand, link.op), .span = link.operand.span};
   if (!left.value.is<Tensor>() && !right.value.is<Tensor>()) {
     return host_binary(c.report, c.units.ops, link.op, left, right, span);
   }
@@ -78,7 +84,8 @@ Value evaluate_binary(Context& c, const Operand& left, const ast::Link& link, So
 }
 
 Value evaluate_chain(Context& c, const ast::Chain& chain) {
-  Operand left{.value = evaluate(c, *chain.first), .span = chain.first->span};
+  Operand left{.value = operand_of(c, *chain.first, chain.links.front().op),
+               .span = chain.first->span};
   for (const ast::Link& link : chain.links) {
     const SourceSpan span = join(left.span, link.operand.span);
     left = {.value = evaluate_binary(c, left, link, span), .span = span};

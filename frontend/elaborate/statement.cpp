@@ -7,6 +7,7 @@
 #include <new>
 
 #include "frontend/elaborate/host/builtin.h"
+#include "frontend/elaborate/host/results.h"
 #include "frontend/elaborate/layouts/expect.h"
 #include "frontend/elaborate/names/resolve.h"
 #include "frontend/elaborate/precision/precision.h"
@@ -78,20 +79,6 @@ const ast::Call* call_in(const ast::Expr& expr) {
   return postfix == nullptr ? nullptr : std::get_if<ast::Call>(&postfix->suffixes.back().node);
 }
 
-// Where the function is whose call has not as many results as names are there for them: a library
-// may call one of the user's.
-std::vector<Note> called_function(Context& c, const ast::Expr& expr) {
-  const auto* postfix = std::get_if<ast::Postfix>(&expr.node);
-  const ast::NameRef* name =
-      postfix == nullptr || postfix->suffixes.size() != 1 ? nullptr : ast::as_name(*postfix->base);
-  const Binding* binding = name == nullptr ? nullptr : c.names.scope->find(name->text).binding;
-  const auto* function = binding == nullptr ? nullptr : binding->value.get<Function>();
-  return function == nullptr
-             ? std::vector<Note>()
-             : std::vector<Note>{{.span = function->fn->name.span,
-                                  .text = "`" + function->fn->name.text + "` is declared here"}};
-}
-
 // "; …": with as many names as there are values. `keyword`: "let ", or nothing.
 std::string right_form(std::span<const ast::Name> names, std::size_t values,
                        std::string_view keyword) {
@@ -122,7 +109,8 @@ Values values_for(Context& c, std::span<const ast::Name> names, const ast::Expr&
   const auto* list = value.get<List>();
   if (value.is<Nothing>()) {
     c.report.error(DiagKind::kWrongType, expr.span,
-                   "this returns nothing that could be bound to `" + names.front().text + "`");
+                   "this returns nothing that could be bound to `" + names.front().text + "`",
+                   called_function(c, expr, value));
     return none;
   }
   if (names.size() == 1 && results == nullptr) {
@@ -137,7 +125,7 @@ Values values_for(Context& c, std::span<const ast::Name> names, const ast::Expr&
     c.report.error(DiagKind::kWrongType, expr.span,
                    plural(items.size(), "value") + " for " + plural(names.size(), "name") + ": " +
                        quoted_list(wanted) + right_form(names, items.size(), keyword),
-                   called_function(c, expr));
+                   called_function(c, expr, value));
     return none;
   }
   return items;

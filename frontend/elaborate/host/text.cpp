@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "frontend/elaborate/evaluate.h"
+#include "frontend/elaborate/host/results.h"
 #include "frontend/elaborate/tensors/units.h"
 #include "ir/support/match.h"
 #include "ir/support/number.h"
@@ -72,7 +73,8 @@ std::optional<Pieces> evaluate_pieces(Context& c, const ast::Expr& expr) {
     }
     known = known && !is_unknown(value);
     if (value.is<Nothing>()) {
-      c.report.error(DiagKind::kWrongType, part.span, "this has no value to show");
+      c.report.error(DiagKind::kWrongType, part.span, "this has no value to show",
+                     called_function(c, part, value));
       known = false;
     }
     add_value(pieces, {.value = value, .span = part.span}, numbers);

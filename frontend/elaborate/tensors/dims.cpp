@@ -4,6 +4,7 @@
 
 #include "frontend/elaborate/evaluate.h"
 #include "frontend/elaborate/host/list.h"
+#include "frontend/elaborate/host/results.h"
 #include "ir/support/match.h"
 
 namespace mtf::host {
@@ -123,7 +124,10 @@ std::optional<Values> element_values(Context& c, const ast::Bracket& bracket,
   for (const ast::Element& element : bracket.elements) {
     Value value = match(
         element.node,
-        [&](const ast::Expr& expr) { return element_value(c, expr, operands, may_be_new); },
+        [&](const ast::Expr& expr) {
+          return some_value(c, expr, element_value(c, expr, operands, may_be_new),
+                            "that could stand in a list");
+        },
         [&](const ast::Sized& sized) {
           const std::optional<Dim> dim = inline_dim(c, sized);
           return dim ? make(*dim) : unknown();
@@ -164,8 +168,10 @@ std::optional<std::int64_t> checked_size(Reporter& report, const Value& size, st
   }
   const std::optional<std::int64_t> number = as_int(size);
   if (!number) {
-    report.error(DiagKind::kWrongType, span,
-                 "the size of " + std::string(what) + " is " + kind_of(size) + ", not an int");
+    report.error(
+        DiagKind::kWrongType, span,
+        "the size of " + std::string(what) + " is " + kind_of(size) + ", not an int" +
+            (size.is<double>() ? "; `//` divides ints to one, and `int(…)` makes one" : ""));
     return std::nullopt;
   }
   if (*number < 1) {
