@@ -153,6 +153,10 @@ std::string instead_of_assigning(NameKind kind, const std::string& name) {
 
 void Resolver::assign(const ast::Name& name) {
   const Found found = find(name.text);
+  if (found.known == nullptr && is_reported(name.text)) {
+    c_.report.leave_out(DiagKind::kUnknownName, name.span);
+    return;
+  }
   if (found.known == nullptr) {
     const Suggestion suggestion = suggest(name.text, visible(NameKind::kVar));
     c_.report.error(DiagKind::kUnknownName, name.span,
@@ -208,7 +212,24 @@ void Resolver::function(const ast::Fn& fn) {
 void Resolver::block(const ast::Block& block) {
   levels_.emplace_back();
   statements(block.statements);
+  end_block();
+}
+
+void Resolver::end_block() {
+  const Level ended = std::move(levels_.back());
   levels_.pop_back();
+  for (const auto& [name, known] : ended.names) {
+    function_level().ended.insert_or_assign(name, known);
+  }
+}
+
+const Resolver::Known* Resolver::in_ended_block(std::string_view name) {
+  const Level& level = function_level();
+  const auto found = level.ended.find(name);
+  const bool is_value = found != level.ended.end() && (found->second.kind == NameKind::kLet ||
+                                                       found->second.kind == NameKind::kVar ||
+                                                       found->second.kind == NameKind::kLoop);
+  return is_value ? &found->second : nullptr;
 }
 
 void Resolver::statements(std::span<const ast::Stmt> list) {
@@ -241,7 +262,7 @@ void Resolver::loop(const ast::For& loop) {
     expr(*loop.condition);
   }
   statements(loop.body.statements);
-  levels_.pop_back();
+  end_block();
 }
 
 void Resolver::leave(const ast::Leave& leave, SourceSpan span) {

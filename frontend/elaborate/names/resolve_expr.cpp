@@ -89,6 +89,17 @@ void Resolver::note_use(std::string_view name) {
   }
 }
 
+void Resolver::behind_block(std::string_view name, const Known& ended, SourceSpan span) {
+  const std::string own = in_backticks(name);
+  const std::string text =
+      ended.kind == NameKind::kLoop
+          ? ", behind the loop that counts by it; a `var` of before the loop, which it sets, stays"
+          : ", behind the block that declares it; `var " + std::string(name) +
+                " = …` before the block, and `" + std::string(name) + " = …` in it, would keep it";
+  c_.report.error(DiagKind::kUnknownName, span, "nothing is called " + own + " here" + text,
+                  {{.span = ended.span, .text = own + " ends with its block"}});
+}
+
 void Resolver::name_ref(std::string_view name, SourceSpan span, std::vector<std::string> others) {
   note_use(name);
   if (is_known(name)) {
@@ -102,6 +113,10 @@ void Resolver::name_ref(std::string_view name, SourceSpan span, std::vector<std:
     c_.report.error(DiagKind::kUnknownName, span,
                     "`" + std::string(name) + "` is used above its declaration",
                     {{.span = later->second, .text = "declared here"}});
+    return;
+  }
+  if (const Known* ended = in_ended_block(name)) {
+    behind_block(name, *ended, span);
     return;
   }
   std::vector<std::string> candidates = visible();
@@ -214,7 +229,7 @@ void Resolver::operation_argument(const OpDef& op, const ast::Call& call, std::s
   }
 }
 
-void Resolver::call(const ast::Call& call, const OpDef* op, BareName may_be) {
+void Resolver::call(const ast::Call& call, const OpDef* op, BareName may_be, bool takes_target) {
   const bool has_operands = op != nullptr && has_tensors(*op);
   for (std::size_t i = 0; i < call.arguments.size(); ++i) {
     if (op == nullptr) {
@@ -223,7 +238,7 @@ void Resolver::call(const ast::Call& call, const OpDef* op, BareName may_be) {
       operation_argument(*op, call, i);
     }
   }
-  if (call.target) {
+  if (call.target && takes_target) {
     argument(*call.target, has_operands ? BareName::kOperand : BareName::kKnown);
   }
   if (call.name) {
@@ -283,6 +298,10 @@ void Resolver::postfix(const ast::Postfix& postfix) {
   const OpDef* op = is_builtin ? find_op(c_.units.ops, base->text) : nullptr;
   // Of an operation, each parameter says it.
   const BareName may_be = is_builtin ? bare_names_of(base->text) : BareName::kTaken;
+  // What takes nothing behind `->` says so, and no more is said of it.
+  const bool takes_target =
+      !is_builtin ||
+      (op != nullptr && std::ranges::find(op->params, "to", &OpParam::name) != op->params.end());
   for (const ast::Suffix& suffix : postfix.suffixes) {
     const bool is_first = &suffix == &postfix.suffixes.front();
     const OpDef* called = is_first ? op : nullptr;
@@ -290,7 +309,7 @@ void Resolver::postfix(const ast::Postfix& postfix) {
         suffix.node,  //
         [&](const ast::Call& arguments) {
           note_file(called, arguments);
-          call(arguments, called, is_first ? may_be : BareName::kTaken);
+          call(arguments, called, is_first ? may_be : BareName::kTaken, !is_first || takes_target);
         },
         [&](const ast::Index& of) { index(of); },
         [&](const ast::Member& part) { member(is_first ? &postfix : nullptr, part); },
@@ -317,10 +336,15 @@ void Resolver::type(const ast::TypeExpr& type) {
   std::vector<std::string> candidates(kWords.begin(), kWords.end());
   candidates.insert(candidates.end(), {"f32", "f64", "bf16", "i32", "i64", "u8"});
   const Suggestion suggestion = suggest_known(name, candidates);
-  c_.report.error(
-      DiagKind::kUnknownName, type.name.span,
-      is_word ? "`" + name + "` has no dims" : "`" + name + "` is not a type" + suggestion.text, {},
-      is_word ? "" : suggestion.fix);
+  c_.report.error(DiagKind::kUnknownName, type.name.span,
+                  is_word ? "`" + name +
+                                "` has no dims; the type of a tensor begins with its dtype: `" +
+                                (name == "int"    ? "i32"
+                                 : name == "bool" ? "bool"
+                                                  : "f32") +
+                                "[…]`"
+                          : "`" + name + "` is not a type" + suggestion.text,
+                  {}, is_word ? "" : suggestion.fix);
 }
 
 void Resolver::type_dims(const ast::Bracket& dims) {

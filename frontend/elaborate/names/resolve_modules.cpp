@@ -34,6 +34,11 @@ std::string Resolver::in_imported(std::string_view name, bool is_dim) const {
 
 // Or the name of one.
 std::string Resolver::in_module(std::string_view name) const {
+  for (const auto& [import, module] : module_.imports) {
+    if (module != nullptr && !import->is_file && import->module.text == name) {
+      return "; the module is imported as `" + name_of(*import).text + "`";
+    }
+  }
   if (std::ranges::find(c_.modules.standard_names, name) != c_.modules.standard_names.end()) {
     return "; `import " + std::string(name) + "` makes the module known";
   }

@@ -40,6 +40,7 @@ class Resolver {
     bool is_earlier = false;  // what a REPL was told before; may be declared anew
     std::set<std::string, std::less<>>
         unknown;  // names that were reported, of a function or a file
+    std::map<std::string, Known, std::less<>> ended;  // of its blocks so far, as they are no more
     // Names that stand for nothing and that operations have taken as dims of their tensors.
     std::set<std::string, std::less<>> taken_as_dims;
   };
@@ -109,13 +110,17 @@ class Resolver {
   [[nodiscard]] bool is_declared_anywhere(std::string_view name);
   // The mesh that has an axis of that name; "": none.
   [[nodiscard]] std::string mesh_with_axis(std::string_view name) const;
+  void end_block();
+  // A value that a block of the same function declared; null for none.
+  [[nodiscard]] const Known* in_ended_block(std::string_view name);
+  void behind_block(std::string_view name, const Known& ended, SourceSpan span);
   [[nodiscard]] Level& function_level();  // of the innermost function, or of the file
   void take_as_dim(std::string_view name);
   [[nodiscard]] bool is_taken_as_dim(std::string_view name);
   void bracket(const ast::Bracket& list, BareName may_be);
   void postfix(const ast::Postfix& postfix);
   // `may_be`: in the arguments of what is no operation.
-  void call(const ast::Call& call, const OpDef* op, BareName may_be);
+  void call(const ast::Call& call, const OpDef* op, BareName may_be, bool takes_target);
   void argument(const ast::Expr& value, BareName may_be);
   void function_argument(const ast::Argument& given, BareName may_be);
   void operation_argument(const OpDef& op, const ast::Call& call, std::size_t position);
