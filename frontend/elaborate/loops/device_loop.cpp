@@ -3,7 +3,9 @@
 // are, and what is carried stands before it. The condition is recorded twice: before the first
 // trip, and at the end of each.
 
+#include <iterator>
 #include <map>
+#include <set>
 
 #include "frontend/elaborate/evaluate.h"
 #include "frontend/elaborate/loops/loops.h"
@@ -29,6 +31,9 @@ class DeviceLoop {
       }
       unit().forget_since(start);
       flow = trip(*condition, declared);
+    }
+    if (c_.report.failures() == failures && again_.valid() && !may_change(again_)) {
+      tell_endless();
     }
     return flow;
   }
@@ -56,6 +61,43 @@ class DeviceLoop {
     end(flow == Flow::kBreak ? make(false) : evaluate(c_, loop_.condition));
     --unit().trips;
     return flow == Flow::kEnd || has_failed ? flow : Flow::kNext;
+  }
+
+  // Whether a value of the trip may be another one in the next: it is made of what is carried, or
+  // drawn anew.
+  [[nodiscard]] bool may_change(ValueId id) const {
+    const Program& program = builder().program();
+    std::set<ValueId> made_of{id};
+    while (!made_of.empty() && made_of.rbegin()->index >= first_) {
+      const mtf::Value& value = program.at(*made_of.rbegin());
+      const bool is_drawn =
+          value.op != nullptr && value.op->random && value.args.find("seed") == nullptr;
+      if (is_drawn || (value.op != nullptr && value.op->primitive == Primitive::kCarry)) {
+        return true;
+      }
+      made_of.erase(std::prev(made_of.end()));
+      made_of.insert(value.operands.begin(), value.operands.end());
+    }
+    return false;
+  }
+
+  void tell_endless() const {
+    std::vector<Note> notes;
+    for (const ast::Stmt& stmt : loop_.body.statements) {
+      const auto* binding = std::get_if<ast::Binding>(&stmt.node);
+      for (const ast::Name& name : binding == nullptr ? std::vector<ast::Name>() : binding->names) {
+        const Binding* outside = c_.names.scope->find(name.text).binding;
+        if (outside != nullptr && outside->kind == NameKind::kVar) {
+          notes.push_back({.span = name.span,
+                           .text = "this is another `" + name.text + "`, of the block alone; `" +
+                                   name.text + " = …` sets the `var` of outside"});
+        }
+      }
+    }
+    c_.report.error(DiagKind::kWrongType, loop_.condition.span,
+                    "no trip of this loop changes what its condition reads, so that it would not "
+                    "end; set a `var` of outside in it, which the condition reads",
+                    std::move(notes));
   }
 
   // Whether the trip assigned to variables that it does not hand on yet.
@@ -107,6 +149,7 @@ class DeviceLoop {
     for (const Assigned& variable : assigned_) {  // an input, where nothing has read it yet
       static_cast<void>(unit().read(variable));
     }
+    first_ = builder().program().last().index + 1;
     for (Carried& one : carried_) {
       one.before = map_tensors(std::move(one.before),
                                [&](Tensor& tensor) { carry(tensor, one.handed.name); });
@@ -136,8 +179,10 @@ class DeviceLoop {
 
   void end(const Value& again) {
     std::vector<std::pair<ValueId, ValueId>> next;
+    again_ = {};
     if (const std::optional<ValueId> id = condition_of(again)) {
       next.emplace_back(condition_, *id);
+      again_ = again.is<Tensor>() ? *id : ValueId();
     }
     for (const Carried& one : carried_) {
       Value& value = one.handed.binding->value;
@@ -178,7 +223,9 @@ class DeviceLoop {
   std::vector<Carried> carried_;
   std::vector<Assigned> assigned_;                    // variables, as far as is known
   std::map<const VariableRecord*, ValueId> entered_;  // what they are when a trip begins
+  std::int32_t first_ = 0;                            // of the values that are carried
   ValueId condition_;
+  ValueId again_;  // what the condition is at the end of a trip; invalid: it is known to fail
 };
 
 }  // namespace
