@@ -196,6 +196,9 @@ constexpr std::string_view kElements =
 
 std::string_view instead_of_assigning(const ast::Expr& target) {
   const auto* postfix = std::get_if<ast::Postfix>(&target.node);
+  if (postfix != nullptr && std::holds_alternative<ast::Call>(postfix->suffixes.back().node)) {
+    return "; `fn f(x) { return … }` declares a function";
+  }
   const bool is_member =
       postfix != nullptr && std::holds_alternative<ast::Member>(postfix->suffixes.back().node);
   return is_member ? "; `<-` assigns to a param or a state" : kElements;

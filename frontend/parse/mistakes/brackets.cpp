@@ -47,6 +47,15 @@ std::string in_square(const Scene& scene, bool is_index) {
   return {};
 }
 
+// Whether a bracket holds the dims of a type: `x: f32[n: 4]`, `-> f32[n]`.
+bool is_of_type(const Scene& scene, std::ptrdiff_t open) {
+  const std::size_t before = scene.type(open - 2);
+  const std::size_t head = scene.head().type;
+  const bool may_have_types = head == MtfParser::FN || head == MtfParser::MODEL ||
+                              head == MtfParser::PARAM || head == MtfParser::STATE;
+  return may_have_types && (before == MtfParser::COLON || before == MtfParser::ARROW);
+}
+
 std::string in_mesh(const Scene& scene) {
   const bool is_axes = scene.expects(MtfParser::COLON) || scene.expects(MtfParser::OPEN_BRACKET);
   if (scene.head().type != MtfParser::MESH || !is_axes || scene.type(0) == MtfParser::INT) {
@@ -65,6 +74,14 @@ std::string in_parameters(const Scene& scene) {
   if (scene.type(0) == MtfParser::COLON && scene.type(-1) == MtfParser::CLOSE_PAREN &&
       is_word(scene.type(1))) {
     return "what a function returns stands behind `->`, not `:`";
+  }
+  if (scene.type(0) == MtfParser::OPEN_BRACKET &&
+      (scene.type(-1) == MtfParser::COLON || scene.type(-1) == MtfParser::ARROW)) {
+    return "the type of a tensor begins with its dtype, as in `f32[batch, io]`";
+  }
+  if (scene.type(0) == MtfParser::OPEN_BRACE && scene.type(-1) == MtfParser::ARROW) {
+    return "behind `->` stands what the function returns, as `f32[batch]`; where nobody has to say "
+           "it, leave out the `->`";
   }
   constexpr std::ptrdiff_t kFirst = 2;  // fn f (
   const bool is_type = is_word(scene.type(0)) && scene.type(-1) == MtfParser::NAME &&
@@ -111,7 +128,7 @@ std::string bracket_slip(const Scene& scene) {
   if (open == 0 || scene.type(open) != MtfParser::OPEN_BRACKET) {
     return {};
   }
-  return in_square(scene, ends_operand(scene.type(open - 1)));
+  return in_square(scene, ends_operand(scene.type(open - 1)) && !is_of_type(scene, open));
 }
 
 }  // namespace mtf::parsing

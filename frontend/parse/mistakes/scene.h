@@ -42,6 +42,9 @@ struct Scene {
 // Of the form of one statement, as `minimize(loss, rule)`; empty: it is none of those
 // (statements.cpp).
 [[nodiscard]] std::string statement_slip(const Scene& scene);
+// Where something gets a name, or a layout its rules, as `let a = 1, b = 2`; empty: none of those
+// (bindings.cpp).
+[[nodiscard]] std::string binding_slip(const Scene& scene);
 // Of what stands in brackets, as `x[:, 0]`; empty: none of those (brackets.cpp).
 [[nodiscard]] std::string bracket_slip(const Scene& scene);
 // What the first word of the statement, the token before the mistake, may have been meant to be

@@ -215,7 +215,8 @@ std::string argument_slip(const Scene& scene) {
   const bool is_short = is_size || scene.type(1) == MtfParser::FLOAT || is_word(scene.type(1));
   const std::string given = name + " = " + (is_short ? std::string(scene.text(1)) : "…");
   return "a named argument is written `" + given + "`" +
-         (is_size ? "; `dim " + given + "` declares a dim" : ", found `:`");
+         (is_size ? ", and a new dim `[" + name + ": " + std::string(scene.text(1)) + "]`"
+                  : ", found `:`");
 }
 
 std::string colon_slip(const Scene& scene) {
@@ -266,6 +267,12 @@ std::string comparison_slip(const Scene& scene) {
   }
   if (scene.type(0) == MtfParser::GREATER && scene.type(-1) == MtfParser::LESS) {
     return "`<>` means nothing here; write `!=`";
+  }
+  if (scene.type(0) == MtfParser::LESS && scene.type(-1) == MtfParser::LESS) {
+    return "`<<` means nothing here; `left_shift(a, n)` moves bits";
+  }
+  if (scene.type(0) == MtfParser::GREATER && scene.type(-1) == MtfParser::GREATER) {
+    return "`>>` means nothing here; `right_shift(a, n)` moves bits";
   }
   return {};
 }
@@ -376,8 +383,9 @@ std::string explain_slip(const Source& source, std::span<const Token> tokens,
                          const Mistake& mistake) {
   const Scene scene{.source = source, .tokens = tokens, .mistake = mistake};
   for (const auto& recognise :
-       {import_slip, statement_slip, rule_head_slip, head_slip, string_slip, word_slip, number_slip,
-        comparison_slip, bracket_slip, sign_slip, layout_slip, function_slip, structure_slip}) {
+       {import_slip, statement_slip, binding_slip, rule_head_slip, head_slip, string_slip,
+        word_slip, number_slip, comparison_slip, bracket_slip, sign_slip, layout_slip,
+        function_slip, structure_slip}) {
     if (std::string text = recognise(scene); !text.empty()) {
       return text;
     }
