@@ -98,7 +98,9 @@ struct Binder {
     if (formal == formals.end()) {
       const Suggestion suggestion = meant(name, as);
       report.error(DiagKind::kUnknownArgument, span,
-                   "`" + std::string(callee) + "` has no argument `" + std::string(as) + "`" +
+                   "`" + std::string(callee) +
+                       (as == "->" ? "` takes nothing behind `->`"
+                                   : "` has no argument `" + std::string(as) + "`") +
                        suggestion.text,
                    {takes(callee, formals)}, suggestion.fix);
       return false;

@@ -163,7 +163,10 @@ bool are_alike(const Scan& scan, const Values& outputs) {
                         scan.over.name + "`, along which `scan` puts the outputs together; " +
                         "`rename` it in " + name);
     }
-    if (!same_form(outputs.front(), outputs[i])) {
+    const bool is_alike =
+        same_form(outputs.front(), outputs[i]) &&
+        (tensor == nullptr || tensor->type.shape.rank() == 0 || !is_number(outputs.front()));
+    if (!is_alike) {
       return refuse(DiagKind::kWrongType,
                     "the output of " + name + " is " + form_text(outputs.front()) +
                         " at position 0 and " + form_text(outputs[i]) + " at position " +

@@ -57,6 +57,26 @@ DType dtype_for_numbers(const OpDef& op, std::span<const Operand> operands, cons
   return is_real ? DType::kF32 : DType::kI32;
 }
 
+// sum([1, 2, 3])   x + [1, 2, 3]: beside a tensor with a dim of so many, it has that.
+std::string tensor_of_list(const Value& value, std::span<const Operand> operands) {
+  const auto* list = value.get<List>();
+  const bool has_numbers = list != nullptr && !list->items->empty() &&
+                           std::ranges::all_of(*list->items, [](const Value& item) {
+                             return is_number(item) || item.is<bool>();
+                           });
+  if (!has_numbers) {
+    return "";
+  }
+  std::string dim = "n: " + std::to_string(list->items->size());
+  for (const Operand& operand : operands) {
+    const auto* tensor = operand.value.get<Tensor>();
+    for (const Dim& own : tensor == nullptr ? std::span<const Dim>() : tensor->type.shape.dims()) {
+      dim = own.size == std::ssize(*list->items) ? own.name : dim;
+    }
+  }
+  return "; `const([" + dim + "], …)` makes a tensor of it";
+}
+
 std::optional<ValueId> operand_id(Units& units, const OpDef& op, const Operand& operand,
                                   DType numbers) {
   if (const auto* tensor = operand.value.get<Tensor>()) {
@@ -69,7 +89,8 @@ std::optional<ValueId> operand_id(Units& units, const OpDef& op, const Operand& 
                            (op.algebra == Algebra::kEinsum && operand.value.is<std::string>()
                                 ? "; dims have names, and those of the result follow `->`: "
                                   "`einsum(x, w -> [batch, hidden])`"
-                                : ""));
+                                : "") +
+                           tensor_of_list(operand.value, {}));
     return std::nullopt;
   }
   const bool by_element = op.tile != nullptr || op.expand != nullptr;
@@ -278,10 +299,10 @@ Value apply_operator(Units& units, std::string_view symbol, std::span<const Oper
   const OpDef* op = find_operator(units.ops, symbol);
   for (const Operand& operand : operands) {
     if (op == nullptr || (!operand.value.is<Tensor>() && !is_number(operand.value))) {
-      units.report.error(DiagKind::kWrongType, operand.span,
-                         "`" + std::string(symbol) + "` between " +
-                             kind_of(operands.front().value) + " and " +
-                             kind_of(operands.back().value));
+      units.report.error(
+          DiagKind::kWrongType, operand.span,
+          "`" + std::string(symbol) + "` between " + kind_of(operands.front().value) + " and " +
+              kind_of(operands.back().value) + tensor_of_list(operand.value, operands));
       return unknown();
     }
   }

@@ -68,14 +68,21 @@ OpCall called_alike(const OpCall& call) {
   return alike;
 }
 
+// concat([x, 3], over = n)
+std::string way_to_join(const Shape& shape, const std::string& over) {
+  return shape.rank() == 0
+             ? "; a number that is joined is a tensor of one, as in `fill([" + over + ": 1], …)`"
+             : "; `rename(…, dim -> " + over + ")` says which of its dims is joined";
+}
+
 bool check_joined(const OpCall& call, DiagSink& diags) {
   const std::string over = dim_arg(call.args, "over").name;
   for (std::size_t i = 0; i < call.operands.size(); ++i) {
     if (!joined_dim(call, i)) {
       diags.error(DiagKind::kDimMissing, call.span_of(i),
                   spelled(call) + " over " + in_backticks(over) + ", which is not in " +
-                      to_string(call.operands[i].shape) + "; `rename(…, dim -> " + over +
-                      ")` says which of its dims is joined");
+                      to_string(call.operands[i].shape) +
+                      way_to_join(call.operands[i].shape, over));
       return false;
     }
   }

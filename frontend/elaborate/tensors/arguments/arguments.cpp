@@ -45,6 +45,14 @@ std::string by_name(const OpCallSite& site, const ast::Expr& expr) {
              : "; dims go by their names, here " + quoted_list(names);
 }
 
+// range(3)
+std::string of_size(const OpCallSite& site, const ast::Expr& expr) {
+  const auto* size = std::get_if<ast::Int>(&expr.node);
+  return size == nullptr || size->value < 1 || !site.operands.empty()
+             ? ""
+             : "; one of that size is written [n: " + std::to_string(size->value) + "]";
+}
+
 // read_bytes("corpus.txt", u8)
 std::string of_dtype(const OpCallSite& site, const ast::Expr& expr) {
   const ast::NameRef* name = ast::as_name(expr);
@@ -58,7 +66,7 @@ std::optional<ArgValue> dims_argument(OpCallSite& site, const OpParam& param,
                                       const ast::Expr& expr) {
   const bool may_be_new = param.kind == ParamKind::kNewDim || param.kind == ParamKind::kNewDims;
   const std::string otherwise =
-      (param.name == "over" ? by_name(site, expr) : "") +
+      (param.name == "over" ? by_name(site, expr) : of_size(site, expr)) +
       (param.kind == ParamKind::kDims ? of_two(site, expr) : of_dtype(site, expr));
   std::optional<std::vector<Dim>> dims =
       evaluate_dims(site.c, expr, site.operands, may_be_new, otherwise);
