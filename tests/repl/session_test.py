@@ -53,6 +53,20 @@ def script_behind_program():
               (1, "error: `none.mtf` cannot be read: there is no such file [file]\n"))
 
 
+def settings():
+    """Options of the program that it has not are refused, and settings that nobody asked for told at the end."""
+    program = 'option width = 3\nlet path = setting("data", "x")\n'
+    idle = "warning: the program asked for no setting `datta`; did you mean `data`? [unknown-name]\n"
+    with tempfile.TemporaryDirectory() as folder:
+        pathlib.Path(folder, "p.mtf").write_text(program, encoding="utf-8")
+        check("asked for", repl("width\n", "p.mtf", "--set", "data=y", "--", "--width", "5", folder=folder),
+              (0, "5\n", ""))
+        check("not asked for", repl("width\n", "p.mtf", "--set", "datta=y", folder=folder), (0, "3\n", idle))
+        check("asked for later", repl('setting("more", 0) + 1\n', "--set", "more=7"), (0, "8\n", ""))
+        check("no such option", repl("width\n", "p.mtf", "--", "--widht", "5", folder=folder),
+              (1, "", "error: the program has no option `widht`; did you mean `width`? [unknown-name]\n"))
+
+
 def asked_for():
     """What `--layout`, `--mesh` and `--rules` name is in the program, or in none of it."""
     program = "dim n = 4\nmesh line = [a: 2]\nmesh grid = [b: 2, c: 2]\n" \
@@ -68,6 +82,17 @@ def asked_for():
         check("the second mesh", repl(":mesh\n:layout two\n", "p.mtf", "--mesh", "b=4", folder=folder),
               (0, "line[a: 2]   2 ranks\ngrid[b: 4, c: 2]   8 ranks\nin use: two on grid[b: 4, c: 2]\n"
                   "x : f32[n 4] -> f32[n 4/b]   1 a rank, 4 B\n", ""))
+
+
+def mesh_of_one_layout():
+    """The one layout of a program is in use without being named; `--mesh` is about its mesh."""
+    program = "mesh line = [a: 2]\nmesh other = [b: 3]\ndim n = 12\nlayout one on line { n -> a }\n"
+    with tempfile.TemporaryDirectory() as folder:
+        pathlib.Path(folder, "p.mtf").write_text(program, encoding="utf-8")
+        told = "error: `--mesh` gives a size to `b`, and the layout `one` is on line[a: 2] [unknown-axis]\n"
+        check("another mesh", repl("1\n", "p.mtf", "--mesh", "b=2", folder=folder), (1, "", told))
+        check("its mesh", repl(":mesh\n", "p.mtf", "--mesh", "a=4", folder=folder),
+              (0, "line[a: 4]   4 ranks\nother[b: 3]   3 ranks\n", ""))
 
 
 def unreadable():
@@ -363,7 +388,8 @@ def interrupted():
         check("said", mistakes, "interrupted; the session is as it was before\n")
 
 
-for test in (pipe, script_behind_program, asked_for, unreadable, taken_back, undone, waiting, switched, kept, declared_below, own_names, need_each_other, reload, as_json, large, interrupted):
+for test in (pipe, script_behind_program, settings, asked_for,
+             mesh_of_one_layout, unreadable, taken_back, undone, waiting, switched, kept, declared_below, own_names, need_each_other, reload, as_json, large, interrupted):
     test()
 for recorded in RECORDED:
     saved(recorded)

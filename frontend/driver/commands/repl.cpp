@@ -191,6 +191,9 @@ int repl_command(const Options& options) {
                       .mistake = options.script.empty() ? show_mistake : show_answer});
   repl.set_color(options.script.empty() ? color_mode(options) : ColorMode::kPlain);
   const bool is_right = hold_session(repl, options);
+  if (is_right) {
+    repl.tell_unused_settings();
+  }
   const int failure = repl.interrupted() == 0 ? kProgramError : repl.interrupted();
   Outcome outcome{.status = is_right ? kDone : failure, .message = {}};
   flush_output(outcome);

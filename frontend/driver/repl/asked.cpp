@@ -1,10 +1,11 @@
 // `--layout`, `--mesh` and `--rules` of a session: they hold from where they can, as they may name
-// what is not there yet, and until something else is typed.
+// what is not there yet, and until something else is typed. And its settings.
 
 #include <algorithm>
 
 #include "frontend/driver/commands.h"
 #include "frontend/driver/repl/repl.h"
+#include "frontend/elaborate/host/builtin.h"
 #include "frontend/elaborate/layouts/mesh_text.h"
 #include "ir/support/match.h"
 
@@ -97,7 +98,29 @@ Repl::Asked Repl::asked_behind(std::span<const Statement> changed) {
   return asked;
 }
 
+// Of what the command line gives the program, and the mesh in use.
+DiagSink Repl::told_of_given() const {
+  DiagSink told;
+  host::Reporter report(told);
+  host::check_settings(report, planned_->context().settings);
+  if (const Layout* layout = planned_->session().layout(); layout != nullptr) {
+    host::check_sizes_taken(report, planned_->context().layouts, *layout);
+  }
+  return told;
+}
+
+// More may be asked for until the session ends.
+void Repl::tell_unused_settings() const {
+  DiagSink told;
+  host::Reporter report(told);
+  host::check_settings(report, planned_->context().settings);
+  show(told.diags());
+}
+
 bool Repl::holds_what_is_asked() {
+  if (const DiagSink told = told_of_given(); !told.ok()) {
+    return show(errors_of(told));
+  }
   const Options held = options_for(script_.inputs());
   if (held.layout != asked_.layout || held.mesh != asked_.mesh || held.rules != asked_.rules) {
     Options asked = held;

@@ -46,9 +46,12 @@ class Repl {
 
   // ---- for the commands ----
   [[nodiscard]] Options options_for(std::span<const Statement> statements) const;
-  // Whether the program that was read has what `--layout`, `--mesh` and `--rules` name; else an
-  // error, as of `mtf run`.
+  // Whether the program that was read has what `--layout`, `--mesh`, `--rules` and its options
+  // behind
+  // `--` name; else an error, as of `mtf run`.
   [[nodiscard]] bool holds_what_is_asked();
+  // At the end: what was given by `--set`, and nothing has asked for.
+  void tell_unused_settings() const;
   [[nodiscard]] const SourceMap& sources() const { return sources_; }
   [[nodiscard]] const Script& script() const { return script_; }
   [[nodiscard]] PlannedSession& planned() { return *planned_; }
@@ -101,6 +104,7 @@ class Repl {
   [[nodiscard]] std::int64_t ranks() const { return workers_ == nullptr ? 1 : workers_->ranks(); }
 
  private:
+  [[nodiscard]] DiagSink told_of_given() const;
   struct Loaded {
     std::string path;
     FileId file;
