@@ -191,7 +191,7 @@ void check_words(const CommandDef& command, const CLI::App& app, const Options& 
         (" " + std::string(word.choices) + " ").find(" " + given->results().front() + " ") !=
             std::string::npos;
     if (!fits) {
-      throw Misuse{"`" + given->results().front() + "` is none of " + std::string(word.choices)};
+      throw Misuse{std::string(word.missing) + ", not `" + given->results().front() + "`"};
     }
   }
 }

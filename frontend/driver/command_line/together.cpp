@@ -1,6 +1,7 @@
 // Options that exclude each other, and the words of `--mesh` and `--rules`, which a file may stand
 // in for.
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
@@ -63,6 +64,9 @@ std::string file_taken_as(const Options& options) {
 std::string misuse_of(const Options& options) {
   if (options.trace.empty() && options.steps_end != Options().steps_end) {
     return "`--steps` says what a trace has; `--trace FILE` writes one";
+  }
+  if (options.files.size() > 1 && std::ranges::count(options.files, "-") > 0) {
+    return "standard input is formatted by itself, and files by another `mtf fmt`";
   }
   if (options.fast && options.exact) {
     return "`--exact` and `--fast` exclude each other";

@@ -58,6 +58,7 @@ std::string misfit_text(const OptionDef& option, std::string_view value) {
                                                   : "a value, " + std::string(option.value);
   return in_backticks(name) + " takes " + taken + ", " +
          (value.empty() ? "and was given nothing" : "not " + in_backticks(value)) +
+         (name == "-n" && value == "p" ? "; what mpirun calls `-np 4` is `-n 4`" : "") +
          did_you_mean(value, choices);
 }
 
