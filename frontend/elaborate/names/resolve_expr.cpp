@@ -71,6 +71,12 @@ bool has_tensors(const OpDef& op) {
   });
 }
 
+// Whether anything may stand behind `->` in a call of what the language has: of an operation, or,
+// where that is null, a function, none of which takes that.
+bool takes_target(const OpDef* op) {
+  return op != nullptr && std::ranges::find(op->params, "to", &OpParam::name) != op->params.end();
+}
+
 // m.safetensors: what would be a member is the end of a file's name.
 std::string_view file_ending(const ast::Postfix& postfix) {
   constexpr std::array<std::string_view, 5> kEndings = {"safetensors", "npy", "csv", "txt", "mtf"};
@@ -229,7 +235,7 @@ void Resolver::operation_argument(const OpDef& op, const ast::Call& call, std::s
   }
 }
 
-void Resolver::call(const ast::Call& call, const OpDef* op, BareName may_be, bool takes_target) {
+void Resolver::call(const ast::Call& call, const OpDef* op, BareName may_be, bool is_builtin) {
   const bool has_operands = op != nullptr && has_tensors(*op);
   for (std::size_t i = 0; i < call.arguments.size(); ++i) {
     if (op == nullptr) {
@@ -238,7 +244,8 @@ void Resolver::call(const ast::Call& call, const OpDef* op, BareName may_be, boo
       operation_argument(*op, call, i);
     }
   }
-  if (call.target && takes_target) {
+  // What takes nothing behind `->` says so, and no more is said of it.
+  if (call.target && (!is_builtin || takes_target(op))) {
     argument(*call.target, has_operands ? BareName::kOperand : BareName::kKnown);
   }
   if (call.name) {
@@ -298,10 +305,6 @@ void Resolver::postfix(const ast::Postfix& postfix) {
   const OpDef* op = is_builtin ? find_op(c_.units.ops, base->text) : nullptr;
   // Of an operation, each parameter says it.
   const BareName may_be = is_builtin ? bare_names_of(base->text) : BareName::kTaken;
-  // What takes nothing behind `->` says so, and no more is said of it.
-  const bool takes_target =
-      !is_builtin ||
-      (op != nullptr && std::ranges::find(op->params, "to", &OpParam::name) != op->params.end());
   for (const ast::Suffix& suffix : postfix.suffixes) {
     const bool is_first = &suffix == &postfix.suffixes.front();
     const OpDef* called = is_first ? op : nullptr;
@@ -309,7 +312,7 @@ void Resolver::postfix(const ast::Postfix& postfix) {
         suffix.node,  //
         [&](const ast::Call& arguments) {
           note_file(called, arguments);
-          call(arguments, called, is_first ? may_be : BareName::kTaken, !is_first || takes_target);
+          call(arguments, called, is_first ? may_be : BareName::kTaken, is_first && is_builtin);
         },
         [&](const ast::Index& of) { index(of); },
         [&](const ast::Member& part) { member(is_first ? &postfix : nullptr, part); },

@@ -120,7 +120,7 @@ class Resolver {
   void bracket(const ast::Bracket& list, BareName may_be);
   void postfix(const ast::Postfix& postfix);
   // `may_be`: in the arguments of what is no operation.
-  void call(const ast::Call& call, const OpDef* op, BareName may_be, bool takes_target);
+  void call(const ast::Call& call, const OpDef* op, BareName may_be, bool is_builtin);
   void argument(const ast::Expr& value, BareName may_be);
   void function_argument(const ast::Argument& given, BareName may_be);
   void operation_argument(const OpDef& op, const ast::Call& call, std::size_t position);
