@@ -185,7 +185,8 @@ Value join_shapes(const Site& site, Shape left, const Shape& right) {
   for (const Dim& dim : right.dims()) {
     if (left.has(dim.name)) {
       site.report.error(DiagKind::kRepeatedDim, site.b.span,
-                        "the shape " + mtf::to_string(left) + " has `" + dim.name + "` already");
+                        "the shape " + mtf::to_string(left) + " has `" + dim.name +
+                            "` already; rename one of the two");
       return unknown();
     }
     left = left.with(dim);
