@@ -9,7 +9,9 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path += [str(ROOT / "tests"), str(ROOT / "tests/editors")]
+import words  # noqa: E402
 from verdict import check  # noqa: E402
 
 MTF = str(pathlib.Path(sys.argv[1]).resolve())
@@ -49,6 +51,35 @@ def pages(found, folder):
                 done = mtf("fmt", "--check", "example.mtf", cwd=folder)
                 check(done.returncode == 0, name, "has an example that `mtf fmt` would change")
     check(examples >= 50, examples, "examples")
+
+
+def language():
+    """Each section of the reference by its title, and each keyword by `mtf help`."""
+    text = (ROOT / "grammar/LANGUAGE.md").read_text()
+    titles = [line.lstrip("#").strip() for line in text.split("\n") if re.match("##+ ", line)]
+    sections = json.loads(mtf("doc", "language", "--json").stdout)["sections"]
+    check([one["title"] for one in sections] == titles, "sections", [one["title"] for one in sections])
+    listing = mtf("doc", "language").stdout
+    for title in titles:
+        check(re.search(rf"^ +{re.escape(title)}$", listing, re.M), "listed:", title)
+        done = mtf("doc", "language", title.upper())
+        check(done.stdout.startswith(title + "\n\n") and "```" not in done.stdout, title, done)
+        for part in re.findall('^`mtf doc language "(.*)"`$', done.stdout, re.M):
+            check(part in titles, title, "names", part)
+    for word in words.keywords() + words.dtypes():
+        said = mtf("help", word)
+        page = re.search("`mtf ((?:doc language|ops) .*)` explains it", said.stderr)
+        check(page is not None, word, "is explained nowhere:", said.stderr)
+        check(mtf(*page[1].split()).returncode == 0, word, page[1])
+    shown = mtf("doc", "language", "uneven").stdout
+    check(shown.startswith("Sizes that do not divide\n\n") and "\n    dim batch = 10" in shown, shown)
+    check(shown == mtf("doc", "language.uneven").stdout == mtf("doc", "language", "divide").stdout, shown)
+    check("\n  | page.mtf:3:1: error" in mtf("doc", "language", "errors").stdout, "what a program prints")
+    for asked, hint in {"lyout": "did you mean `layout`?", "zzz": "`mtf doc language` lists them"}.items():
+        done = mtf("doc", "language", asked)
+        check(done.returncode == 2 and hint in done.stderr, done)
+    typed = mtf("repl", text=":doc layout\n:doc language uneven\n").stdout
+    check(typed == mtf("doc", "language", "layout").stdout + shown, typed)
 
 
 def own_file(folder):
@@ -201,6 +232,7 @@ def search(place):
 
 
 FOUND = modules()
+language()
 with tempfile.TemporaryDirectory() as one:
     pages(FOUND, pathlib.Path(one))
 for part in (own_file, errors, lambda folder: site(FOUND, folder)):

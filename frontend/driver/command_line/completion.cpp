@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "frontend/driver/command_line/pages.h"
+#include "frontend/driver/doc/language.h"
 #include "frontend/driver/stdlib_modules.h"
 #include "ir/support/diag.h"
 #include "stdlib/ops/table.h"
@@ -33,6 +34,7 @@ std::string module_names() {
   for (const std::string_view name : stdlib_module_names()) {
     names.emplace_back(name);
   }
+  names.emplace_back(kLanguagePage);
   return joined(names, " ");
 }
 

@@ -181,9 +181,10 @@ constexpr std::array kAllCommands = std::to_array<CommandDef>({
     {"doc",
      Command::kDoc,
      kModuleAndName,
-     "list the modules of the library, or explain one, one of its functions, or a file's",
+     "list the modules of the library, or explain one, one of its functions, a file's, or the "
+     "language",
      {{{"mtf doc nn.dense", "what it computes, its arguments and an example"},
-       {"mtf doc --html reference", "language, operations and library as pages with a search"}}}},
+       {"mtf doc language layouts", "what the reference of the language says of them"}}}},
     {"doctor",
      Command::kDoctor,
      {},

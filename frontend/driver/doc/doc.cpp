@@ -1,9 +1,10 @@
-// `mtf doc`: the modules, one of them, or one function.
+// `mtf doc`: the modules, one of them, or one function; a section of the language reference.
 
 #include <algorithm>
 #include <filesystem>
 
 #include "frontend/driver/commands.h"
+#include "frontend/driver/doc/language.h"
 #include "frontend/driver/doc/pages.h"
 #include "frontend/driver/doc/site.h"
 #include "frontend/driver/workspace.h"
@@ -40,6 +41,8 @@ std::string list_text(std::span<const ModuleDoc> docs) {
   for (const ModuleDoc& doc : docs) {
     rows.push_back({doc.name, doc.purpose});
   }
+  rows.push_back({std::string(kLanguagePage),
+                  "The language itself, by sections: `mtf doc language layouts` shows one"});
   return in_columns(rows, {.indent = 0});
 }
 
@@ -129,13 +132,54 @@ std::string elsewhere(std::span<const ModuleDoc> docs, const std::string& word) 
                       "; `mtf doc` lists them, and a file is `" + word + ".mtf`");
 }
 
-// `nn`, `nn.dense` or `nn dense`.
+Json section_json(std::span<const Heading> sections, const Heading& section) {
+  return {{"title", section.text},
+          {"text", section.below},
+          {"parts", Json(parts_of(sections, section))}};
+}
+
+Outcome list_sections(Workspace& workspace, std::span<const Heading> sections) {
+  Json all = Json::array();
+  std::string text =
+      "The mtf language; `mtf doc language NAME` shows the section of that name, "
+      "or of a keyword\n\n";
+  for (const Heading& one : sections) {
+    all.push_back(section_json(sections, one));
+    text += (one.level > 2 ? "    " : "  ") + one.text + "\n";
+  }
+  return answer(workspace, {{"sections", all}}, text);
+}
+
+// `mtf doc language`, or a section of it: by its title, a word of that or a keyword.
+Outcome tell_language(Workspace& workspace, const std::string& asked) {
+  const std::vector<Heading> sections = language_sections();
+  if (asked.empty()) {
+    return list_sections(workspace, sections);
+  }
+  const Heading* found = find_section(sections, asked);
+  if (found == nullptr) {
+    return unknown(workspace, "no section of the language is about `" + asked + "`" +
+                                  did_you_mean(asked, names_of(language_words()),
+                                               "; `mtf doc language` lists them"));
+  }
+  std::string text = found->text + "\n\n" + section_text(*found);
+  for (const std::string_view part : parts_of(sections, *found)) {
+    text += "\n`mtf doc language \"" + std::string(part) + "\"`";
+  }
+  return answer(workspace, section_json(sections, *found),
+                text.ends_with('\n') ? text : text + "\n");
+}
+
+// `nn`, `nn.dense` or `nn dense`; `language`.
 Outcome tell_module(Workspace& workspace) {
   const std::string& word = workspace.options.name;
   const std::size_t dot = std::min(word.find('.'), word.size());
   const std::string module = word.substr(0, dot);
   const std::string name =
       dot < word.size() ? word.substr(dot + 1) : std::string(workspace.options.value);
+  if (module == kLanguagePage) {
+    return tell_language(workspace, name);
+  }
   const std::vector<ModuleDoc> docs = library_docs();
   const auto found = std::ranges::find(docs, module, &ModuleDoc::name);
   if (found != docs.end()) {

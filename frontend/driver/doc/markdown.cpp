@@ -25,12 +25,12 @@ std::optional<std::string_view> enclosed(std::string_view text, std::string_view
 }
 
 // [text](where): both, if the text begins with a link.
-struct Link {
+struct TextLink {
   std::string_view text;
   std::string_view where;
 };
 
-std::optional<Link> link_at(std::string_view text) {
+std::optional<TextLink> link_at(std::string_view text) {
   const std::size_t middle = text.find("](");
   const std::size_t close = text.find(')', std::min(middle, text.size()));
   if (!text.starts_with('[') || middle == std::string_view::npos ||
@@ -38,8 +38,8 @@ std::optional<Link> link_at(std::string_view text) {
       text.substr(0, middle).find('\n') != std::string_view::npos) {
     return std::nullopt;
   }
-  return Link{.text = text.substr(1, middle - 1),
-              .where = text.substr(middle + 2, close - middle - 2)};
+  return TextLink{.text = text.substr(1, middle - 1),
+                  .where = text.substr(middle + 2, close - middle - 2)};
 }
 
 class Converter {

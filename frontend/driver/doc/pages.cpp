@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "frontend/driver/doc/language.h"
 #include "frontend/driver/ops/ops_forms.h"
 #include "frontend/driver/stdlib_modules.h"
 #include "frontend/parse/parse.h"
@@ -282,6 +283,9 @@ std::vector<std::string> explained_names() {
   for (const OpDef* op : op_table()) {
     names.emplace_back(op->name);
   }
+  for (const LanguageWord& word : language_words()) {
+    names.emplace_back(word.name);
+  }
   for (const ModuleDoc& doc : library_docs()) {
     names.push_back(doc.name);
     for (const DocPage& page : doc.pages) {
@@ -297,7 +301,14 @@ std::string page_command(std::string_view name) {
   if (std::ranges::find(modules, module) == modules.end()) {
     const bool is_form =
         std::ranges::find(language_forms(), name, &LanguageForm::name) != language_forms().end();
-    return is_form || find_op(op_table(), name) != nullptr ? "ops " + std::string(name) : "";
+    if (is_form || find_op(op_table(), name) != nullptr) {
+      return "ops " + std::string(name);
+    }
+    std::string page = "doc " + std::string(kLanguagePage);
+    if (name == kLanguagePage) {
+      return page;
+    }
+    return section_of_word(name) ? page + " " + std::string(name) : "";
   }
   const std::vector<std::string> names = explained_names();
   return std::ranges::find(names, name) == names.end() ? "" : "doc " + std::string(name);

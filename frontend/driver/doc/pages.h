@@ -45,10 +45,12 @@ struct ModuleDoc {
 // of.
 [[nodiscard]] std::string library_page(std::span<const ModuleDoc> docs, std::string_view name);
 
-// Of modules, their members, operations and forms of the language: `nn`, `nn.dense`, `einsum`.
+// Of modules, their members, operations, forms and words of the language: `nn`, `nn.dense`,
+// `einsum`, `layout`.
 [[nodiscard]] std::vector<std::string> explained_names();
 
-// The command that explains such a name: "doc nn.dense", "ops einsum"; "" of any other.
+// The command that explains such a name: "doc nn.dense", "ops einsum", "doc language layout"; "" of
+// any other.
 [[nodiscard]] std::string page_command(std::string_view name);
 
 // The example as it runs: with what it imports.

@@ -7,6 +7,7 @@
 #include "frontend/driver/repl/answer.h"
 #include "frontend/driver/repl/commands/commands.h"
 #include "frontend/driver/repl/repl.h"
+#include "frontend/driver/repl/script/words.h"
 #include "frontend/driver/stdlib_modules.h"
 #include "frontend/parse/parse.h"
 #include "ir/support/diag.h"
@@ -17,24 +18,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_of_word(char letter) {
-  const auto byte = static_cast<unsigned char>(letter);
-  return std::isalnum(byte) != 0 || letter == '_' || byte >= 0x80;
-}
-
-constexpr std::size_t kNowhere = std::string_view::npos;
+constexpr std::size_t kNoString = std::string_view::npos;
 
 // What the end of a line is in: a comment, a string, whose text begins at `string`, or neither, as
 // in the braces of one.
 struct Place {
   bool is_comment = false;
-  std::size_t string = kNowhere;
+  std::size_t string = kNoString;
 };
 
 // Strings, and the code in their braces, within one another; the innermost is the last.
 struct Nested {
-  std::size_t string = kNowhere;  // nowhere: it is code
-  int braces = 0;                 // of code
+  std::size_t string = kNoString;  // none: it is code
+  int braces = 0;                  // of code
 };
 
 void read_in_string(std::vector<Nested>& levels, char letter) {
@@ -58,7 +54,7 @@ void read_in_code(std::vector<Nested>& levels, char letter, std::size_t place) {
 Place place_at_end(std::string_view line) {
   std::vector<Nested> levels{{}};
   for (std::size_t i = 0; i < line.size(); ++i) {
-    const bool is_code = levels.back().string == kNowhere;
+    const bool is_code = levels.back().string == kNoString;
     if (is_code && line[i] == '#') {
       return {.is_comment = true};
     }
@@ -101,7 +97,7 @@ class Collector {
     if (is_command && blank == std::string_view::npos) {
       result_.word = line_.size();
       commands(":");
-    } else if (place.string != kNowhere) {
+    } else if (place.string != kNoString) {
       files(line_.substr(place.string));
     } else if (is_command) {
       std::vector<std::string> several;

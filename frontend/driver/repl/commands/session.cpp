@@ -7,6 +7,8 @@
 #include <variant>
 
 #include "frontend/driver/commands.h"
+#include "frontend/driver/doc/language.h"
+#include "frontend/driver/doc/pages.h"
 #include "frontend/driver/launch/line.h"
 #include "frontend/driver/mesh_size.h"
 #include "frontend/driver/originals/kept_copy.h"
@@ -217,7 +219,11 @@ bool repl_doc(Repl& repl, const std::string& rest) {
   const std::vector<std::string>& modules = repl.planned().context().modules.standard_names;
   const bool is_library = std::ranges::find(modules, rest.substr(0, rest.find('.'))) !=
                           modules.end();  // imported or not
-  return is_library ? repl_library(repl, rest) : repl_ops(repl, rest);
+  if (is_library || rest.starts_with(kLanguagePage)) {
+    return repl_library(repl, rest);
+  }
+  const std::string page = page_command(rest);
+  return page.starts_with("doc ") ? repl_library(repl, page.substr(4)) : repl_ops(repl, rest);
 }
 
 namespace {

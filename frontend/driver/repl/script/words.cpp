@@ -8,11 +8,6 @@
 namespace mtf {
 namespace {
 
-bool is_of_word(char letter) {
-  const auto byte = static_cast<unsigned char>(letter);
-  return std::isalnum(byte) != 0 || letter == '_' || byte >= 0x80;
-}
-
 // The text with blanks in place of comments and of what strings say, but for the expressions in
 // them.
 class CodeText {
@@ -97,6 +92,11 @@ Words words_in(std::string_view text, const Keep& keep) {
 }
 
 }  // namespace
+
+bool is_of_word(char letter) {
+  const auto byte = static_cast<unsigned char>(letter);
+  return std::isalnum(byte) != 0 || letter == '_' || byte >= 0x80;
+}
 
 Words words_of(std::string_view text) {
   return words_in(text, [](std::size_t /*begin*/, std::size_t /*end*/) { return true; });

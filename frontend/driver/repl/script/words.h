@@ -10,6 +10,9 @@ namespace mtf {
 
 using Words = std::set<std::string, std::less<>>;
 
+// A letter of any alphabet, a digit or `_`.
+[[nodiscard]] bool is_of_word(char letter);
+
 // What is written in a text, besides punctuation.
 [[nodiscard]] Words words_of(std::string_view text);
 
