@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cassert>
 #include <cstring>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "runtime/kernels/reduce/reduce_kernel.h"
 #include "runtime/kernels/tree.h"
@@ -15,31 +18,52 @@
 namespace mtf {
 namespace {
 
-// A tree of 2^k leaves needs k + 1 entries on the stack.
-constexpr std::size_t kTreeDepth = 33;
 constexpr std::size_t kTileBytes = 4096;
 
-// What the tree of the leaves so far has come to: each entry is a leaf, read where it lies, or a
-// sum in the tile of its place on the stack.
 template <typename T>
-void join_tile(ReduceKind kind, Ins parts, std::int64_t begin, std::int64_t count, T* out) {
-  std::array<const T*, kTreeDepth> stack{};
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): clearing them would take longer
-  alignas(64) std::array<std::array<T, kTileBytes / sizeof(T)>, kTreeDepth> tiles;
-  std::size_t top = 0;
-  const auto leaves = static_cast<std::int64_t>(parts.size());
-  for (std::int64_t i = 0; i < leaves; ++i) {
-    stack[top++] = static_cast<const T*>(parts[static_cast<std::size_t>(i)]) + begin;
-    for (int merges = merges_after(i, leaves); merges > 0; --merges) {
-      --top;
-      T* sum = tiles[top - 1].data();
-      combine(kind, stack[top - 1], stack[top], count, sum);
-      stack[top - 1] = sum;
-    }
-  }
-  assert(top == 1);
-  std::memcpy(out + begin, stack[0], static_cast<std::size_t>(count) * sizeof(T));
+struct alignas(64) Tile {
+  std::array<T, kTileBytes / sizeof(T)> values;
+};
+
+// A tree of 2^k leaves needs k + 1 entries on the stack.
+std::size_t tree_depth(std::size_t leaves) {
+  return static_cast<std::size_t>(std::bit_width(leaves - 1)) + 1;
 }
+
+// What the tree of the leaves so far has come to: each entry is a leaf, read where it lies, or a
+// sum in the tile of its place on the stack. The tiles of many leaves are more than the stack of a
+// thread may hold.
+template <typename T>
+class TileJoin {
+ public:
+  TileJoin(ReduceKind kind, Ins parts)
+      : kind_(kind),
+        parts_(parts),
+        stack_(tree_depth(parts.size())),
+        tiles_(std::make_unique_for_overwrite<Tile<T>[]>(stack_.size())) {}
+
+  void join(std::int64_t begin, std::int64_t count, T* out) {
+    std::size_t top = 0;
+    const auto leaves = static_cast<std::int64_t>(parts_.size());
+    for (std::int64_t i = 0; i < leaves; ++i) {
+      stack_[top++] = static_cast<const T*>(parts_[static_cast<std::size_t>(i)]) + begin;
+      for (int merges = merges_after(i, leaves); merges > 0; --merges) {
+        --top;
+        T* sum = tiles_[top - 1].values.data();
+        combine(kind_, stack_[top - 1], stack_[top], count, sum);
+        stack_[top - 1] = sum;
+      }
+    }
+    assert(top == 1);
+    std::memcpy(out + begin, stack_[0], static_cast<std::size_t>(count) * sizeof(T));
+  }
+
+ private:
+  ReduceKind kind_;
+  Ins parts_;
+  std::vector<const T*> stack_;
+  std::unique_ptr<Tile<T>[]> tiles_;  // NOLINT(modernize-avoid-c-arrays): not cleared
+};
 
 // Widened, piece by piece. Rounding does not show: of what is narrow, ranks only exchange elements
 // that one of them has, and others give -0 for.
@@ -91,8 +115,9 @@ void combine_parts(Combination how, Ins parts, std::int64_t count, void* out) {
       return;
     }
     const auto tile = static_cast<std::int64_t>(kTileBytes / sizeof(T));
+    TileJoin<T> tiles(kind, parts);
     for (std::int64_t begin = 0; begin < count; begin += tile) {
-      join_tile(kind, parts, begin, std::min(tile, count - begin), to);
+      tiles.join(begin, std::min(tile, count - begin), to);
     }
   });
 }

@@ -3,6 +3,7 @@
 #include "runtime/ranks/communicator.h"
 
 #include <memory>
+#include <pthread.h>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -32,6 +33,30 @@ TEST_CASE("an all-reduce adds in the tree of the group's order, whatever its siz
       CHECK((one == expected));
     }
   }
+}
+
+TEST_CASE("ranks add up many messages on the stack of a thread that has little of it") {
+  struct Sums {
+    std::vector<std::vector<double>> parts = {40, std::vector<double>(3000, 1.5)};
+    std::vector<double> sum = std::vector<double>(3000);
+  } sums;
+  const auto add_up = [](void* given) -> void* {
+    auto& [parts, sum] = *static_cast<Sums*>(given);
+    std::vector<const void*> in;
+    for (const std::vector<double>& part : parts) {
+      in.push_back(part.data());
+    }
+    combine_parts({.dtype = DType::kF64}, in, std::ssize(sum), sum.data());
+    return nullptr;
+  };
+  pthread_attr_t little;
+  REQUIRE(pthread_attr_init(&little) == 0);
+  REQUIRE(pthread_attr_setstacksize(&little, std::size_t{64} << 10) == 0);
+  pthread_t thread{};
+  REQUIRE(pthread_create(&thread, &little, add_up, &sums) == 0);
+  REQUIRE(pthread_join(thread, nullptr) == 0);
+  pthread_attr_destroy(&little);
+  CHECK(sums.sum == std::vector<double>(3000, 60));
 }
 
 TEST_CASE("a group over several axes is ordered by them, major first") {
