@@ -1,7 +1,10 @@
 // The command `mtf`.
 
+#include <cerrno>
 #include <csignal>
+#include <fcntl.h>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 #include "frontend/driver/commands.h"
@@ -13,7 +16,22 @@
 extern "C" const char* malloc_conf;  // NOLINT(readability-identifier-naming): jemalloc's name
 const char* malloc_conf = "thp:always,oversize_threshold:0,narenas:1";
 
+namespace {
+
+// A stream that was closed stays one that cannot be read or written. Otherwise a file that is
+// opened later, or a pipe to the ranks, would have its number, and what is said would go there.
+void keep_closed_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) == -1 && errno == EBADF) {
+      open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);  // the lowest one: this
+    }
+  }
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
+  keep_closed_streams();
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of who writes it
   const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
   return mtf::command_line(words);

@@ -55,6 +55,16 @@ def main():
                 check(pathlib.Path(folder, "done").exists(), True, "what else the run does")
                 pathlib.Path(folder, "done").unlink()
 
+        # Streams that were closed before, whose numbers no pipe and no file may get.
+        for closed, read in (((0, 1), None), ((0, 1, 2), None), ((0, 2), "line 29999\n"), ((0,), "line 29999\n")):
+            run = started("lines", preexec_fn=lambda closed=closed: [os.close(stream) for stream in closed],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            said, errors = run.communicate(timeout=120)
+            check((run.returncode, errors), (1 if 1 in closed else 0, UNWRITTEN if closed == (0, 1) else ""), f"without {closed}")
+            check(said[-11:] or None, read, f"what comes without {closed}")
+            check(pathlib.Path(folder, "done").read_text(encoding="utf-8"), "all\n", f"what a run does without {closed}")
+            pathlib.Path(folder, "done").unlink()
+
         reading, writing = os.pipe()
         run = started("lines", stdout=writing, stderr=subprocess.PIPE)
         os.close(writing)
