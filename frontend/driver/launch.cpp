@@ -71,6 +71,7 @@ namespace {
 
 volatile std::sig_atomic_t mpirun = 0;  // its process
 volatile std::sig_atomic_t noted = 0;   // the first signal
+volatile std::sig_atomic_t ends = 0;    // there was a second one
 
 // The first signal asks the ranks to end, the next one, but SIGUSR1, has mpirun end them. What it
 // interrupts may be about to read `errno`.
@@ -79,6 +80,7 @@ void hand_on(int signal) {
     return;
   }
   const int before = errno;
+  ends = noted == 0 ? 0 : 1;
   kill(mpirun, noted == 0 ? SIGUSR1 : SIGTERM);
   if (noted == 0) {
     say_what_follows(signal);
@@ -100,6 +102,13 @@ void hand_on_signals(pid_t child) {
   }
 }
 
+// mpirun hands a signal on to the ranks that are there: those that come later are told again.
+void hand_on_again() {
+  if (noted != 0 && ends == 0) {
+    kill(mpirun, SIGUSR1);
+  }
+}
+
 // Until it has ended, or is stuck and ended.
 int status_of(pid_t child, StuckWatch& watch) {
   int status = 0;
@@ -117,12 +126,14 @@ int status_of(pid_t child, StuckWatch& watch) {
 }
 
 // mpirun is told to be quiet, as of an error every rank speaks for itself: but for one that cannot.
-void say_what_ended_a_rank(int status) {
+void say_what_ended_a_rank(int status, std::optional<std::int64_t> rank) {
   const int signal = status - kSignalled;
   if (noted != 0 || signal <= 0 || signal == SIGINT || signal == SIGTERM) {
     return;
   }
-  std::fprintf(stderr, "mtf: a rank was ended by signal %d (%s)%s\n", signal, strsignal(signal),
+  const std::string who = rank ? "rank " + std::to_string(*rank) : "a rank";
+  std::fprintf(stderr, "mtf: %s was ended by signal %d (%s)%s\n", who.c_str(), signal,
+               strsignal(signal),
                signal == SIGKILL ? ", as the system does where memory runs out" : "");
 }
 
@@ -209,14 +220,15 @@ int cannot_start(const Options& options) {
 }
 
 // The status of a run whose output came through here. Of output that nobody reads a process dies.
-int end_of_output(const Options& options, const Printed& printed, int status) {
+int end_of_output(const Options& options, const Printed& printed, int status,
+                  std::optional<std::int64_t> first_gone) {
   if (printed.problem == EPIPE) {
     std::raise(SIGPIPE);
   }
   if (options.json) {
     complete_json(options, printed.last_line, status);
   } else {
-    say_what_ended_a_rank(status);
+    say_what_ended_a_rank(status, first_gone);
   }
   if (printed.problem == 0 || status != kDone) {
     return status;
@@ -290,10 +302,10 @@ int status_of_ranks(const Options& options, std::vector<std::string> line, int i
     return status;
   }
   hand_on_signals(child);
-  StuckWatch watch(child);
+  StuckWatch watch(child, hand_on_again);
   if (!through) {
     const int status = status_of(child, watch);
-    say_what_ended_a_rank(status);
+    say_what_ended_a_rank(status, watch.first_gone());
     return status;
   }
   close(output[1]);
@@ -302,7 +314,7 @@ int status_of_ranks(const Options& options, std::vector<std::string> line, int i
   const int status = status_of(child, watch);
   std::signal(SIGPIPE, of_unread);
   close(output[0]);
-  return end_of_output(options, printed, status);
+  return end_of_output(options, printed, status, watch.first_gone());
 }
 
 }  // namespace

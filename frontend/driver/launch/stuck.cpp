@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <utility>
 #include <vector>
 
 #include "frontend/driver/launch.h"
@@ -11,11 +12,13 @@ namespace mtf {
 namespace {
 
 constexpr std::chrono::milliseconds kBetween{100};
-constexpr int kLooks = 100;  // ten seconds
+constexpr int kLooks = 100;      // ten seconds
+constexpr int kLooksAtNew = 20;  // two
 
 }  // namespace
 
-StuckWatch::StuckWatch(pid_t mpirun) : mpirun_(mpirun), thread_([this] { watch(); }) {}
+StuckWatch::StuckWatch(pid_t mpirun, std::function<void()> came)
+    : mpirun_(mpirun), came_(std::move(came)), thread_([this] { watch(); }) {}
 
 StuckWatch::~StuckWatch() {
   {
@@ -29,6 +32,11 @@ StuckWatch::~StuckWatch() {
 std::optional<int> StuckWatch::status() {
   const std::scoped_lock lock(mutex_);
   return status_;
+}
+
+std::optional<std::int64_t> StuckWatch::first_gone() {
+  const std::scoped_lock lock(mutex_);
+  return seen_.first_gone();
 }
 
 void StuckWatch::watch() {
@@ -48,6 +56,10 @@ void StuckWatch::look() {
     status = status == kDone ? exit_code_of(wait_status_of(child)) : status;
   }
   has_begun_ = has_begun_ || !children.empty();
+  seen_.look(children);
+  if (is_any_alive && seen_.looks_without_new() < kLooksAtNew) {
+    came_();
+  }
   const bool is_at_work = state_of(mpirun_) != 'S';  // or stopped, or waits for a core
   looks_ = is_any_alive || !has_begun_ || is_at_work ? 0 : looks_ + 1;
   if (looks_ == kLooks) {
