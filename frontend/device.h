@@ -120,6 +120,10 @@ class Device {
   virtual void metric(std::string_view /*name*/, double /*value*/,
                       std::optional<std::int64_t> /*step*/) {}
 
+  // What the first rank has found, for all, where each looks for itself at what may change
+  // meanwhile. Collective.
+  virtual std::string of_first_rank(std::string mine) { return mine; }
+
   // Writes every variable, or gives those that exist, and those that are declared later, what a
   // file has. Collective. False: an error, the same on all ranks, and nothing has changed. In a
   // check a path may be empty: nobody knows it.

@@ -14,6 +14,7 @@
 #include "frontend/driver/devices/execute_device.h"
 #include "frontend/driver/hardware_option.h"
 #include "frontend/driver/launch.h"
+#include "frontend/driver/launch/agreed.h"
 #include "frontend/driver/mesh_size.h"
 #include "frontend/driver/metrics/metrics_log.h"
 #include "frontend/driver/progress.h"
@@ -266,6 +267,10 @@ Outcome check_and_run(Workspace& workspace, Interruption& interruption, Communic
       check_contracts(workspace, *program, in_use(*program), workspace.diags);
     }
     if (program == nullptr || !workspace.diags.ok()) {
+      return outcome_of(workspace, workspace.diags);
+    }
+    if (world != nullptr &&
+        !are_started_alike(workspace, *program, *file, *world, workspace.diags)) {
       return outcome_of(workspace, workspace.diags);
     }
     if (workspace.options.emit) {

@@ -198,6 +198,9 @@ std::unique_ptr<ExecuteDevice::Compiled> ExecuteDevice::compile(
     const Program& program, RunKind kind, const std::string& name, const HeldLayouts& held,
     DiagSink& diags, std::span<const TensorHandle> arguments) {
   return timed(HostWork::kPlan, [&]() -> std::unique_ptr<Compiled> {
+    if (!is_alike(program, diags)) {
+      return nullptr;
+    }
     std::optional<SpmdProgram> lowered = lower_simplified(program, layout_, options_.ops, diags,
                                                           {.exact = options_.exact, .held = &held});
     if (!lowered ||

@@ -105,6 +105,7 @@ class ExecuteDevice final : public HoldingDevice {
   std::optional<std::string> text(const TensorHandle& tensor, const NumberFormat& numbers) override;
   void print(std::string_view line) override;
   void metric(std::string_view name, double value, std::optional<std::int64_t> step) override;
+  std::string of_first_rank(std::string mine) override;
   bool save(const SaveRequest& request, DiagSink& diags) override;
   bool restore(const RestoreRequest& request, DiagSink& diags) override;
   std::optional<std::string> note_of(const RestoreRequest& request, DiagSink& diags) override;
@@ -190,6 +191,9 @@ class ExecuteDevice final : public HoldingDevice {
                                     const HeldLayouts& held, DiagSink& diags,
                                     std::span<const TensorHandle> arguments = {});
   std::unique_ptr<Compiled> prepared(SpmdProgram program, RunKind kind, const std::string& name);
+  // Whether what it takes from files has the same types on all ranks. Collective for the programs
+  // that do.
+  bool is_alike(const Program& program, DiagSink& diags);
   // Beside what else is held. `own`: bytes that the program holds already. Collective.
   bool fits_memory(const SpmdProgram& program, std::string_view what,
                    std::span<const RankTensor* const> inputs, DiagSink& diags,

@@ -1,5 +1,5 @@
-// What a program may ask of its surroundings: settings of the command line, and whether a file is
-// there. All ranks of a run get the same answers as long as they see the same files.
+// What a program may ask of its surroundings: settings of the command line, and what files there
+// are. All ranks of a run get the same answers, though a file may come, go and change meanwhile.
 
 #include <algorithm>
 #include <charconv>
@@ -33,7 +33,8 @@ Value exists_call(Context& c, const HostFn& self, const ast::Call& call, SourceS
   if (path == nullptr) {
     return unknown();
   }
-  return make(c.execution.written.contains(*path) || is_in_place(*path));
+  const bool is_there = c.execution.written.contains(*path) || is_in_place(*path);
+  return make(!c.execution.of_first_rank(is_there ? "there" : "").empty());
 }
 
 namespace {
@@ -83,7 +84,8 @@ Value read_text_call(Context& c, const HostFn& self, const ast::Call& call, Sour
     return unknown();  // a check writes no files
   }
   std::string text;
-  const std::string problem = read_whole(*path, text);
+  const std::string problem = c.execution.of_first_rank(read_whole(*path, text));
+  text = c.execution.of_first_rank(std::move(text));
   if (!problem.empty()) {
     c.report.error(DiagKind::kFile, operands->front().span, "`" + *path + "` " + problem);
     return unknown();

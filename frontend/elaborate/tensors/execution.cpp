@@ -78,6 +78,10 @@ bool Execution::restore(RestoreRequest request) {
   return is_restored;
 }
 
+std::string Execution::of_first_rank(std::string mine) {
+  return is_dry() ? mine : device_.of_first_rank(std::move(mine));
+}
+
 std::optional<std::string> Execution::note_of(const RestoreRequest& request) {
   if (is_dry() || written.contains(request.path)) {
     return std::nullopt;

@@ -35,6 +35,7 @@ class Execution {
   [[nodiscard]] bool forget(const Unit& unit) { return device_.forget(unit); }
   void print(std::string_view line);
   void metric(std::string_view name, double value, std::optional<std::int64_t> step);
+  [[nodiscard]] std::string of_first_rank(std::string mine);
   // False after an error. A check saves nothing, and remembers what the program would.
   [[nodiscard]] bool save(const SaveRequest& request);
   [[nodiscard]] bool restore(RestoreRequest request);

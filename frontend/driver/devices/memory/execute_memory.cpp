@@ -6,6 +6,7 @@
 
 #include "frontend/driver/devices/execute_device.h"
 #include "frontend/driver/devices/memory/memory_check.h"
+#include "runtime/execute/executor_host.h"
 #include "runtime/execute/files/file_output.h"
 #include "runtime/ranks/mpi/launch.h"
 
@@ -37,6 +38,20 @@ std::int64_t bytes_of_copies(const SpmdProgram& program) {
     bytes += program.at(copy.value).local.bytes();
   }
   return bytes;
+}
+
+// Of the first rank that has one, as each asks its own machine. Collective.
+Diag agreed_shortage(Communicator& communicator, const std::optional<Diag>& found) {
+  const std::string mine = found ? encode(*found) : "";
+  const std::vector<std::string> all =
+      communicator.share(std::vector<std::string>(communicator.local_ranks().size(), mine));
+  const auto first = std::ranges::find_if(all, [](const auto& one) { return !one.empty(); });
+  Diag diag = decode(*first);
+  if (std::ranges::count(all, "") > 0) {
+    diag.notes.push_back({.text = "on rank " + std::to_string(first - all.begin()) + " of " +
+                                  std::to_string(all.size())});
+  }
+  return diag;
 }
 
 }  // namespace
@@ -121,10 +136,7 @@ bool ExecuteDevice::fits_memory(const SpmdProgram& program, std::string_view wha
   if (!communicator_->any(found.has_value())) {
     return true;
   }
-  diags.add(found ? *std::move(found)
-                  : Diag{.kind = DiagKind::kMemory,
-                         .text = std::string(what) +
-                                 " needs more memory than another rank's machine has"});
+  diags.add(agreed_shortage(*communicator_, found));
   return false;
 }
 
