@@ -242,6 +242,21 @@ std::optional<Difference> difference(const Trace& a, const Trace& b,
   return worst.kept;
 }
 
+std::int64_t Trace::bytes() const {
+  std::int64_t bytes = 0;
+  for (const std::vector<Observed>* list : {&seen, &results}) {
+    for (const Observed& observed : *list) {
+      bytes += std::ssize(observed.tensor.data);
+    }
+  }
+  for (const std::map<std::string, HostTensor>* tensors : {&files, &variables}) {
+    for (const auto& [name, tensor] : *tensors) {
+      bytes += std::ssize(tensor.data);
+    }
+  }
+  return bytes;
+}
+
 const Trace::Observed* first_apart(const Trace& a, const Trace& b) {
   const Trace::Observed* first = nullptr;
   for (const ObservedList list : {&Trace::seen, &Trace::results}) {

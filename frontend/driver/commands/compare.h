@@ -31,6 +31,7 @@ struct Trace {
   // The tolerance of the narrowest floats that sums have to do with; 0: of none.
   double narrow = 0;
 
+  [[nodiscard]] std::int64_t bytes() const;
   [[nodiscard]] bool is_empty() const {
     return lines.empty() && seen.empty() && results.empty() && files.empty() && variables.empty();
   }

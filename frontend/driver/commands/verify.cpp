@@ -79,7 +79,8 @@ class Verifier {
 
   void compare(const VerifyResult& one, const std::string& title, const std::string& layout) {
     const bool fast = workspace_.options.fast;
-    const VerifyResult many = run_to_verify(workspace_, file_, {.layout = layout, .exact = !fast});
+    const VerifyResult many = run_to_verify(
+        workspace_, file_, {.layout = layout, .exact = !fast, .kept = one.trace->bytes() + kept_});
     VerifyRow row{.layout = title, .refused = "", .apart = std::nullopt, .endings = {}};
     if (!many.trace) {
       row.refused = many.refused.empty() ? "fails" : many.refused;
@@ -102,13 +103,16 @@ class Verifier {
   std::optional<Difference> apart(const Trace& one, const Trace& many, bool is_promised) {
     std::optional<Difference> found = difference(one, many);
     const bool is_large = found && !is_promised && !tolerated(*found);
-    return is_large ? difference(one, many, rounded()) : found;
+    return is_large ? difference(one, many, rounded(one.bytes() + many.bytes())) : found;
   }
 
   // Only where it is asked for, since it takes some more runs.
-  std::span<const Trace> rounded() {
+  std::span<const Trace> rounded(std::int64_t kept) {
     if (!rounded_) {
-      rounded_ = rounded_runs(workspace_, file_);
+      rounded_ = rounded_runs(workspace_, file_, kept);
+      for (const Trace& trace : *rounded_) {
+        kept_ += trace.bytes();
+      }
     }
     return *rounded_;
   }
@@ -154,6 +158,7 @@ class Verifier {
   Messages messages_;
   std::vector<VerifyRow> rows_;
   std::optional<std::vector<Trace>> rounded_;
+  std::int64_t kept_ = 0;  // bytes of these
   Outcome outcome_;
 };
 

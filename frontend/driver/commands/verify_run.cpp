@@ -109,6 +109,9 @@ class Observer {
   Observer(const SourceMap& sources, const std::vector<Ending>& endings, Trace& trace)
       : sources_(sources), endings_(endings), trace_(trace) {}
 
+  // Of all tensors that were noted.
+  [[nodiscard]] std::int64_t bytes() const { return bytes_; }
+
   void see(HostTensor tensor) {
     note(trace_.seen, "printed line " + std::to_string(trace_.lines.size() + 1), std::move(tensor),
          latest());
@@ -120,7 +123,8 @@ class Observer {
 
  private:
   void note(std::vector<Trace::Observed>& list, std::string where, HostTensor tensor,
-            std::size_t endings) const {
+            std::size_t endings) {
+    bytes_ += std::ssize(tensor.data);
     list.push_back({.tensor = std::move(tensor),
                     .where = std::move(where),
                     .order = trace_.seen.size() + trace_.results.size(),
@@ -145,6 +149,7 @@ class Observer {
   const SourceMap& sources_;
   const std::vector<Ending>& endings_;
   Trace& trace_;
+  std::int64_t bytes_ = 0;
   std::size_t first_ = 0;
   std::size_t known_ = 0;
   std::map<const Unit*, std::size_t> units_;
@@ -207,6 +212,7 @@ void run_under(Workspace& workspace, FileId file, const VerifyRun& run, VerifyRe
            },
        .initialised = moving(run.draw, Moved::kAll, digits),
        .given = moving(run.draw, Moved::kBroken, digits),
+       .compared = [&] { return run.kept + observer.bytes(); },
        .interruption = &deadline,
        .checkpoints = written.checkpoints()},
       nullptr);
@@ -245,12 +251,13 @@ VerifyResult run_to_verify(Workspace& workspace, FileId file, const VerifyRun& r
   return result;
 }
 
-std::vector<Trace> rounded_runs(Workspace& workspace, FileId file) {
+std::vector<Trace> rounded_runs(Workspace& workspace, FileId file, std::int64_t kept) {
   std::vector<Trace> traces;
   for (std::uint64_t draw = 1; draw <= kDraws; ++draw) {
     VerifyResult result =
-        run_to_verify(workspace, file, {.layout = "", .exact = true, .draw = draw});
+        run_to_verify(workspace, file, {.layout = "", .exact = true, .draw = draw, .kept = kept});
     if (result.trace) {  // an `assert` may ask for every digit
+      kept += result.trace->bytes();
       traces.push_back(*std::move(result.trace));
     }
   }

@@ -19,6 +19,7 @@ struct VerifyRun {
   // Not 0: the last digit of each element that a variable of f32 or f64 begins with, and of what
   // top-level statements hand on, is another one, up or down as the draw has it.
   std::uint64_t draw = 0;
+  std::int64_t kept = 0;  // bytes of what it will be compared with
 };
 
 struct VerifyResult {
@@ -34,6 +35,8 @@ struct VerifyResult {
 
 // The program on one rank with other last digits: what differs from the run with its own is what
 // roundings make of it. Empty: it cannot be told.
-[[nodiscard]] std::vector<Trace> rounded_runs(Workspace& workspace, FileId file);
+// `kept`: bytes of what they will be compared with.
+[[nodiscard]] std::vector<Trace> rounded_runs(Workspace& workspace, FileId file,
+                                              std::int64_t kept = 0);
 
 }  // namespace mtf

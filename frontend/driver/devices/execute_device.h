@@ -72,6 +72,7 @@ struct ExecuteOptions {
   std::function<void(RankTensor&)> given = {};           // … and what a unit gives
   std::function<void(const TrainedStep&)> trained = {};  // on the first rank
   std::function<void(const NotedMetric&)> noted = {};    // on the first rank
+  std::function<std::int64_t()> compared = {};           // bytes that others keep of these
   Timeline* timeline = nullptr;                          // takes the time of everything that runs
   Interruption* interruption = nullptr;                  // asked before each run
   bool ends_saved = false;       // an interrupted run goes on to where it saves

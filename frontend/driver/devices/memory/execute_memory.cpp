@@ -108,6 +108,7 @@ std::optional<Diag> ExecuteDevice::shortage(const SpmdProgram& program, MemoryNe
   need.in_files *= need.ranks;
   need.is_asked = options_.max_memory > 0;
   if (need.is_asked) {
+    need.compared = options_.compared ? options_.compared() : 0;
     need.available = static_cast<std::int64_t>(options_.max_memory) << 20;
     return memory_shortage(program, need);
   }
@@ -147,7 +148,7 @@ bool ExecuteDevice::still_fits_memory(const Compiled& compiled,
   constexpr std::int64_t kGrowth = 16;
   constexpr std::int64_t kLeastGrowth = std::int64_t{16} << 20;
   const std::int64_t needed = in_handles_ + compiled.beside_variables;
-  if (needed <= room_) {
+  if (needed <= room_ && !options_.compared) {
     return true;
   }
   const SpmdProgram& program = compiled.program;

@@ -76,7 +76,7 @@ std::optional<Diag> memory_shortage(const SpmdProgram& program, const MemoryNeed
   const std::int64_t needed = saturating_product(peak, need.ranks) - need.in_files;
   const std::int64_t held = saturating_product(need.held, need.ranks);
   const std::int64_t most = need.is_asked ? need.available : need.available / 10 * 9;
-  if (needed <= most - held) {
+  if (needed <= most - held - need.compared) {
     return std::nullopt;
   }
   const auto largest = std::ranges::max_element(program.values, {}, [](const SpmdValue& value) {
@@ -87,6 +87,9 @@ std::optional<Diag> memory_shortage(const SpmdProgram& program, const MemoryNeed
                                " ranks on this machine"
                          : "";
   text += held > 0 ? ", beside " + bytes_text(held) + " that other values hold" : "";
+  text += need.compared > 0 ? (held > 0 ? " and " : ", beside ") + bytes_text(need.compared) +
+                                  " that are kept to be compared"
+                            : "";
   const std::string there = bytes_text(std::max(need.available, std::int64_t{0}));
   text +=
       need.is_asked ? ", and `--max-memory` allows " + there : ", and " + there + " are available";

@@ -25,6 +25,7 @@ struct MemoryNeed {
   std::string_view what;       // the program, as "`train_step`" or "this statement"
   std::int64_t ranks = 1;      // on this machine
   std::int64_t held = 0;       // bytes of each of them that the program does not use
+  std::int64_t compared = 0;   // bytes of what was kept to compare it, counted where it is asked
   std::int64_t in_files = 0;   // bytes of all of them that are pages of files, and need not stay
   std::int64_t available = 0;  // with what is held
   bool is_asked = false;       // by `--max-memory`; else a tenth of it is left
