@@ -79,26 +79,33 @@ class AlongGrad {
       : b_(b),
         shape_(b.type_of(b.operand(0)).shape),
         rows_(*shape_.find(dim_arg(b.args(), "rows").name)),
-        cols_(*shape_.find(dim_arg(b.args(), "cols").name)),
-        u_(b.upstream()) {}
+        cols_(*shape_.find(dim_arg(b.args(), "cols").name)) {}
 
   // The second derivative is symmetric.
-  void to_direction() { b_.add_to(1, along(u_)); }
+  void to_direction() { b_.add_to(1, along(b_.operand(0), b_.upstream())); }
 
+  // In f64: what is left of differences of much larger products.
   void to_matrix() {
-    const ValueId a = b_.operand(0);
-    const ValueId g = b_.operand(1);
+    const ValueId a = cast(b_.operand(0), DType::kF64);
+    const ValueId g = cast(b_.operand(1), DType::kF64);
+    const ValueId u = cast(b_.upstream(), DType::kF64);
     const ValueId c = b_.emit("cofactors", {a}, b_.args());
     const ValueId determinant = b_.emit("det", {a}, b_.args());
-    const ValueId whole = add(b_.emit("mul", {dot(u_, c), g}), b_.emit("mul", {dot(g, c), u_}));
-    const ValueId turned = add(chain(u_, c, g), chain(g, c, u_));
+    const ValueId whole = add(b_.emit("mul", {dot(u, c), g}), b_.emit("mul", {dot(g, c), u}));
+    const ValueId turned = add(chain(u, c, g), chain(g, c, u));
     const ValueId to_c = b_.emit("div", {b_.emit("sub", {whole, turned}), determinant});
-    const ValueId less = b_.emit("div", {dot(u_, b_.result()), determinant});
-    b_.add_to(0, b_.emit("sub", {along(to_c), b_.emit("mul", {less, c})}));
+    const ValueId less = b_.emit("div", {dot(u, along(a, g)), determinant});
+    const ValueId found = b_.emit("sub", {along(a, to_c), b_.emit("mul", {less, c})});
+    b_.add_to(0, cast(found, b_.type_of(b_.operand(0)).dtype));
   }
 
  private:
-  ValueId along(ValueId x) { return b_.emit("cofactors_along", {b_.operand(0), x}, b_.args()); }
+  ValueId cast(ValueId x, DType dtype) {
+    OpArgs args;
+    args.set("dtype", dtype);
+    return b_.type_of(x).dtype == dtype ? x : b_.emit("cast", {x}, std::move(args));
+  }
+  ValueId along(ValueId a, ValueId x) { return b_.emit("cofactors_along", {a, x}, b_.args()); }
   ValueId add(ValueId x, ValueId y) { return b_.emit("add", {x, y}); }
   ValueId dot(ValueId x, ValueId y) {
     return product(b_, {x, y}, shape_.without(rows_.name).without(cols_.name));
@@ -115,7 +122,6 @@ class AlongGrad {
   Shape shape_;
   Dim rows_;
   Dim cols_;
-  ValueId u_;
 };
 
 void along_grad(GradBuilder& b) {
