@@ -88,6 +88,7 @@ enum class EntryCheck : std::uint8_t {
 struct Entry {
   std::string name;
   bool is_model = false;
+  bool is_imported = false;  // checked where the program calls it
   SourceSpan span;
   std::vector<std::string> calls;  // other entries that it names
 };
@@ -118,8 +119,13 @@ class Session {
   // Those that a program is to choose from; none where its choice is one rank.
   [[nodiscard]] std::span<const Layout> layouts_to_choose() const;
   [[nodiscard]] std::span<const Mesh> meshes() const;
+  // Of its own files, then those of imported files that a top level names, as `m.f`.
   [[nodiscard]] std::vector<Entry> entries() const;
+  // Also of imported files, whether or not they are named anywhere.
+  [[nodiscard]] bool has_entry(std::string_view name) const;
   [[nodiscard]] std::vector<NoEntry> no_entries() const;
+  // nullopt: it is one, or there is no function of that name.
+  [[nodiscard]] std::optional<NoEntry> why_no_entry(std::string_view name) const;
   // The file that was run last.
   [[nodiscard]] const ast::File& file() const;
   // The layout in force: chosen on the command line or by the file; null for one rank.

@@ -50,7 +50,9 @@ region : RECOMPUTE block ;
 gradient : GRADIENT name (',' name)* block ;
 
 // expect { … }    expect under both { … }    expect train_step under [both, wide] { … }
-expectation : EXPECT name* ('[' name (',' name)* ']')? expectBody ;
+// expect steps.train under both { … }
+expectation : EXPECT named* ('[' name (',' name)* ']')? expectBody ;
+named : name ('.' name)? ;
 expectBody : '{' (SEP clause? (',' clause?)*)* '}' ;
 clause : expr ('=' expr)? name? ;  // a comparison, then a unit
 

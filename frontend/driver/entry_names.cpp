@@ -78,9 +78,8 @@ std::string taken_for_entry(const Options& options, const Session& session,
 
 bool tell_why_no_entry(const Session& session, std::string_view name, SourceSpan span,
                        DiagSink& diags) {
-  const std::vector<NoEntry> functions = session.no_entries();
-  const auto found = std::ranges::find(functions, name, &NoEntry::name);
-  if (found == functions.end()) {
+  const std::optional<NoEntry> found = session.why_no_entry(name);
+  if (!found) {
     return false;
   }
   diags.error(DiagKind::kUnknownEntry, span, "`" + found->name + "` is no entry, as " + found->why,
@@ -91,6 +90,9 @@ bool tell_why_no_entry(const Session& session, std::string_view name, SourceSpan
 std::vector<std::string> chosen_entries(Workspace& workspace, Session& session) {
   const std::vector<std::string> names = names_of(session.entries());
   const std::string& wanted = workspace.options.name;
+  if (!wanted.empty() && session.has_entry(wanted)) {
+    return {wanted};
+  }
   if (names.empty()) {
     if (wanted.empty() || !tell_why_no_entry(session, wanted, {}, workspace.diags)) {
       no_entry(workspace, session);
@@ -100,18 +102,14 @@ std::vector<std::string> chosen_entries(Workspace& workspace, Session& session) 
   if (wanted.empty()) {
     return with_tensors(session, top_entries(session));
   }
-  if (std::ranges::find(names, wanted) == names.end()) {
-    if (tell_why_no_entry(session, wanted, {}, workspace.diags)) {
-      return {};
-    }
+  if (!tell_why_no_entry(session, wanted, {}, workspace.diags)) {
     workspace.diags.error(
         DiagKind::kUnknownEntry, {},
         "no entry is called `" + wanted + "`" +
             did_you_mean(wanted, names, "; there is " + host::quoted_list(names)) +
             taken_for_entry(workspace.options, session, names));
-    return {};
   }
-  return {wanted};
+  return {};
 }
 
 }  // namespace mtf

@@ -220,7 +220,7 @@ Built build(Context& c, const Function& function, const Arguments& arguments, co
   make_room(c.units, *function.fn);
   constexpr std::size_t kBuiltPerStatement = 8;  // each was compared with the call before this
   c.limits.statements += c.units.built[function.fn].size() / kBuiltPerStatement;
-  Recording& unit = c.units.open(UnitKind::kFunction, function.fn->name.text);
+  Recording& unit = c.units.open(UnitKind::kFunction, name_in_program(c.modules, function));
   enter_region(c.layouts, unit);
   unit.of_top_level = function.fn->is_top_level;
   const Restore frame(c.units.frame, std::int32_t{-1});

@@ -140,8 +140,16 @@ std::vector<Entry> Session::entries() const {
   return host::entries_of(state_->context.modules);
 }
 
+bool Session::has_entry(std::string_view name) const {
+  return host::has_entry(state_->context.modules, name);
+}
+
 std::vector<NoEntry> Session::no_entries() const {
   return host::no_entries_of(state_->context.modules);
+}
+
+std::optional<NoEntry> Session::why_no_entry(std::string_view name) const {
+  return host::why_no_entry(state_->context.modules, name);
 }
 
 void Session::find_idle_statements(DiagSink& found) const {

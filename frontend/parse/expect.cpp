@@ -40,12 +40,24 @@ std::optional<ast::Clause> build_clause(const Builder& build, const Tree* contex
   return clause;
 }
 
+// `f`, or `m.f` of a module.
+ast::Name build_named(const Builder& build, const Tree* context) {
+  ast::Name whole{.text = "", .span = build.span(context)};
+  for (const MtfParser::NameContext* name : all<MtfParser::NameContext>(context)) {
+    whole.text += (whole.text.empty() ? "" : ".") + build_name(build, name).text;
+  }
+  return whole;
+}
+
 }  // namespace
 
 ast::Expect build_expect(const Builder& build, const Tree* context) {
   ast::Expect result;
   std::vector<ast::Name> names;
-  for (const MtfParser::NameContext* name : all<MtfParser::NameContext>(context)) {
+  for (const MtfParser::NamedContext* named : all<MtfParser::NamedContext>(context)) {
+    names.push_back(build_named(build, named));
+  }
+  for (const MtfParser::NameContext* name : all<MtfParser::NameContext>(context)) {  // in brackets
     names.push_back(build_name(build, name));
   }
   const bool listed = build.leaf(context, MtfParser::OPEN_BRACKET) != nullptr;

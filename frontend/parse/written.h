@@ -36,6 +36,7 @@ enum class Form : std::uint8_t {
   kRegion,
   kGradient,
   kExpectation,
+  kNamed,
   kExpectBody,
   kClause,
   kFunction,

@@ -47,6 +47,9 @@ void lower_entries(CheckedProgram& program, DiagSink& diags) {
   const std::vector<Entry> entries = program.session.entries();
   const bool is_first_left_out = program.session.entry_check() == EntryCheck::kLeftOutFirst;
   for (const Entry& entry : std::span(entries).subspan(is_first_left_out ? 1 : 0)) {
+    if (entry.is_imported) {
+      continue;
+    }
     if (const Unit* unit = program.session.build(entry.name, false); unit != nullptr) {
       program.device.check(*unit, diags);
     }

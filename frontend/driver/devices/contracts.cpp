@@ -23,10 +23,9 @@ class NameCheck {
         layouts_(names_of(session.layouts())) {}
 
   void check(const Contract& contract) {
-    const bool is_function =
-        !contract.entry.empty() &&
-        tell_why_no_entry(session_, contract.entry, contract.entry_span, diags_);
-    if (!contract.entry.empty() && !is_function) {
+    const bool is_told = contract.entry.empty() || session_.has_entry(contract.entry) ||
+                         tell_why_no_entry(session_, contract.entry, contract.entry_span, diags_);
+    if (!is_told) {
       check(contract.entry, contract.entry_span, entries_, DiagKind::kUnknownEntry,
             "no entry is called ");
     }
@@ -63,9 +62,8 @@ class Holder {
       }
     }
     Session& session = under_.program->session;
-    const std::vector<std::string> entries = names_of(session.entries());
     for (const Contract& contract : session.contracts()) {
-      const bool exists = std::ranges::find(entries, contract.entry) != entries.end();
+      const bool exists = session.has_entry(contract.entry);
       if (const Unit* unit = exists ? session.build(contract.entry, false) : nullptr;
           unit != nullptr) {
         hold(*unit, contract);

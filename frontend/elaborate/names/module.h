@@ -31,9 +31,12 @@ struct Module {
   std::vector<std::pair<const ast::Import*, std::shared_ptr<Module>>> imports;
 };
 
+// What a file names of others that it imports, `m.f`; not of the standard library.
+using NamesOfImports = std::set<std::string, std::less<>>;
+
 // What stands in a function that the top level of a file declares.
 struct FunctionUses {
-  std::set<std::string, std::less<>> functions;  // of the top level, by name
+  std::set<std::string, std::less<>> functions;  // of the top level, by name; and `m.f`
   bool expects = false;                          // an `expect` is in it
 };
 
@@ -49,7 +52,8 @@ struct Modules {
   std::vector<std::string> loading;                       // chain of imports
   // As names were resolved, in every file:
   std::map<const ast::Fn*, FunctionUses> uses;
-  std::set<std::string, std::less<>> dims;      // what may be one somewhere, reached or not
+  std::map<const Module*, NamesOfImports> imported;  // outside of its functions
+  std::set<std::string, std::less<>> dims;           // what may be one somewhere, reached or not
   bool reads_own_dims = false;                  // a file, without dims: the operation names them
   bool have_save = false;                       // a statement that saves
   std::set<const ast::Checkpoint*> lone_saves;  // which read nothing that their block names

@@ -38,6 +38,7 @@ Resolver::Resolver(Context& context, const Module& module) : c_(context), module
 }
 
 void Resolver::run() {
+  c_.modules.imported.erase(&module_);
   for (const ast::Stmt& stmt : module_.file.statements) {  // known above their place, too
     if (const auto* fn = std::get_if<ast::Fn>(&stmt.node)) {
       declare(fn->name, NameKind::kFunction);

@@ -263,11 +263,15 @@ void Resolver::member(const ast::Postfix* first_of, const ast::Member& member) {
     return;
   }
   for (const auto& [import, module] : module_.imports) {
-    if (name_of(*import).text != base->text || module == nullptr ||
-        std::ranges::find(module->members, member.name.text) != module->members.end()) {
+    if (name_of(*import).text != base->text || module == nullptr) {
       continue;
     }
-    no_member(c_.report, c_.units.ops, *module, base->text, member.name);
+    if (std::ranges::find(module->members, member.name.text) == module->members.end()) {
+      no_member(c_.report, c_.units.ops, *module, base->text, member.name);
+    } else if (!module->is_standard) {
+      NamesOfImports& known = uses_ != nullptr ? uses_->functions : c_.modules.imported[&module_];
+      known.insert(base->text + "." + member.name.text);
+    }
   }
 }
 

@@ -3,10 +3,12 @@
 #include "frontend/elaborate/tensors/entries.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
 #include "frontend/elaborate/call.h"
+#include "frontend/elaborate/names/modules.h"
 #include "frontend/elaborate/tensors/units.h"
 
 namespace mtf::host {
@@ -17,6 +19,48 @@ bool is_closed_type(const ast::TypeExpr& type) {
          std::ranges::none_of(type.dims->elements, [](const ast::Element& element) {
            return std::holds_alternative<ast::Rest>(element.node);
          });
+}
+
+// As the program names it: `f`, or `m.f` of a file that it imports.
+struct NamedFunction {
+  std::string name;
+  const ast::Fn* fn = nullptr;
+};
+
+// Null if there is none of that name. The standard library is for who calls it.
+const Function* function_called(const Modules& modules, std::string_view name) {
+  Scope* scope = modules.files.back()->scope.get();
+  if (const std::size_t dot = name.find('.'); dot != std::string_view::npos) {
+    const Binding* import = scope->own(name.substr(0, dot));
+    const auto* module = import == nullptr ? nullptr : import->value.get<std::shared_ptr<Module>>();
+    if (module == nullptr || *module == nullptr || (*module)->is_standard) {
+      return nullptr;
+    }
+    scope = (*module)->scope.get();
+    name.remove_prefix(dot + 1);
+  }
+  const Binding* binding = scope->own(name);
+  const auto* function = binding == nullptr ? nullptr : binding->value.get<Function>();
+  return function != nullptr && function->fn->name.text == name ? function : nullptr;
+}
+
+// Of files that the session's own import: those that the top level of one names.
+std::vector<NamedFunction> imported_functions(const Modules& modules) {
+  std::vector<NamedFunction> list;
+  for (const std::unique_ptr<Module>& file : modules.files) {
+    const auto named = modules.imported.find(file.get());
+    if (named == modules.imported.end()) {
+      continue;
+    }
+    for (const std::string& name : named->second) {
+      const Function* function = function_called(modules, name);
+      if (function != nullptr &&
+          std::ranges::find(list, name, &NamedFunction::name) == list.end()) {
+        list.push_back({.name = name, .fn = function->fn});
+      }
+    }
+  }
+  return list;
 }
 
 // Functions of the session's own files that no later one has replaced.
@@ -35,6 +79,16 @@ std::vector<const ast::Fn*> own_functions(const Modules& modules) {
   return list;
 }
 
+// Those that a command may be asked about without being told of others.
+std::vector<NamedFunction> named_functions(const Modules& modules) {
+  std::vector<NamedFunction> list;
+  for (const ast::Fn* fn : own_functions(modules)) {
+    list.push_back({.name = fn->name.text, .fn = fn});
+  }
+  std::ranges::move(imported_functions(modules), std::back_inserter(list));
+  return list;
+}
+
 std::vector<const ast::Fn*> entry_functions(const Modules& modules) {
   std::vector<const ast::Fn*> list = own_functions(modules);
   std::erase_if(list, [](const ast::Fn* fn) { return !is_entry(*fn); });
@@ -47,8 +101,8 @@ bool is_settled(const ast::Parameter& parameter) {
 }
 
 // Why the parameter is not settled, and what would help.
-NoEntry why_no_entry(const ast::Fn& fn, const ast::Parameter& parameter) {
-  const std::string function = "`" + fn.name.text + "`";
+NoEntry why_open(const NamedFunction& named, const ast::Parameter& parameter) {
+  const std::string function = "`" + named.name + "`";
   const std::string name = "`" + parameter.name.text + "`";
   const std::string word = parameter.type ? parameter.type->name.text : "";
   const bool is_tensor = word == "tensor" || (parameter.type && parameter.type->dims);
@@ -63,18 +117,16 @@ NoEntry why_no_entry(const ast::Fn& fn, const ast::Parameter& parameter) {
     would = "a function of tensors that calls " + function + " with a value for " + name +
             " is an entry; a default makes " + function + " itself one";
   }
-  return {.name = fn.name.text,
+  return {.name = named.name,
           .why = "its parameter " + name + " " + why,
           .would = std::move(would),
           .span = parameter.span};
 }
 
 // The entry of that name; null if there is none.
-const ast::Fn* entry_called(const Modules& modules, std::string_view name) {
-  const Binding* binding = modules.files.back()->scope->own(name);
-  const auto* function = binding == nullptr ? nullptr : binding->value.get<Function>();
-  const bool found = function != nullptr && function->fn->name.text == name;
-  return found && is_entry(*function->fn) ? function->fn : nullptr;
+const Function* entry_called(const Modules& modules, std::string_view name) {
+  const Function* function = function_called(modules, name);
+  return function != nullptr && is_entry(*function->fn) ? function : nullptr;
 }
 
 // The tensors an entry takes, by their declared types; nullopt after an error.
@@ -96,11 +148,9 @@ std::optional<Arguments> abstract_arguments(Context& c, const Function& function
   return arguments;
 }
 
-const BuiltFunction* build_function(Context& c, const ast::Fn& fn) {
-  const Binding* binding = c.modules.files.back()->scope->own(fn.name.text);
-  const auto* function = binding->value.get<Function>();
-  const std::optional<Arguments> arguments = abstract_arguments(c, *function);
-  return arguments ? build_entry(c, *function, *arguments) : nullptr;
+const BuiltFunction* build_function(Context& c, const Function& function) {
+  const std::optional<Arguments> arguments = abstract_arguments(c, function);
+  return arguments ? build_entry(c, function, *arguments) : nullptr;
 }
 
 }  // namespace
@@ -130,33 +180,61 @@ bool is_entry(const ast::Fn& fn) {
 
 std::vector<NoEntry> no_entries_of(const Modules& modules) {
   std::vector<NoEntry> list;
-  for (const ast::Fn* fn : own_functions(modules)) {
-    const auto open = std::ranges::find_if_not(fn->parameters, is_settled);
-    if (open != fn->parameters.end()) {
-      list.push_back(why_no_entry(*fn, *open));
+  for (const NamedFunction& function : named_functions(modules)) {
+    if (std::optional<NoEntry> why = why_no_entry(modules, function.name)) {
+      list.push_back(*std::move(why));
     }
   }
   return list;
 }
 
+std::optional<NoEntry> why_no_entry(const Modules& modules, std::string_view name) {
+  const Function* function = function_called(modules, name);
+  if (function == nullptr || is_entry(*function->fn)) {
+    return std::nullopt;
+  }
+  const auto open = std::ranges::find_if_not(function->fn->parameters, is_settled);
+  return why_open({.name = std::string(name), .fn = function->fn}, *open);
+}
+
 std::vector<Entry> entries_of(const Modules& modules) {
-  const std::vector<const ast::Fn*> functions = entry_functions(modules);
+  std::vector<NamedFunction> functions = named_functions(modules);
+  std::erase_if(functions, [](const NamedFunction& named) { return !is_entry(*named.fn); });
   std::set<std::string_view> names;
-  for (const ast::Fn* fn : functions) {
-    names.insert(fn->name.text);
+  for (const NamedFunction& named : functions) {
+    names.insert(named.name);
   }
   std::vector<Entry> entries;
-  for (const ast::Fn* fn : functions) {
-    Entry entry{
-        .name = fn->name.text, .is_model = fn->is_model, .span = fn->name.span, .calls = {}};
+  for (const auto& [name, fn] : functions) {
+    const std::string file = name.substr(0, name.size() - fn->name.text.size());  // "m." or ""
+    Entry entry{.name = name,
+                .is_model = fn->is_model,
+                .is_imported = !file.empty(),
+                .span = fn->name.span,
+                .calls = {}};
     for (const std::string& used : modules.uses.at(fn).functions) {
-      if (used != fn->name.text && names.contains(used)) {
-        entry.calls.push_back(used);
+      if (file + used != name && names.contains(file + used)) {
+        entry.calls.push_back(file + used);
       }
     }
     entries.push_back(std::move(entry));
   }
   return entries;
+}
+
+bool has_entry(const Modules& modules, std::string_view name) {
+  return entry_called(modules, name) != nullptr;
+}
+
+std::string name_in_program(const Modules& modules, const Function& function) {
+  for (const std::unique_ptr<Module>& file : modules.files) {
+    for (const auto& [import, module] : file->imports) {
+      if (module != nullptr && !module->is_standard && module->scope == function.scope) {
+        return name_of(*import).text + "." + function.fn->name.text;
+      }
+    }
+  }
+  return function.fn->name.text;
 }
 
 namespace {
@@ -197,11 +275,11 @@ void report_unknown(Context& c, const ast::Fn& fn) {
 }  // namespace
 
 Unit* build_named(Context& c, std::string_view name, bool is_wanted) {
-  if (const ast::Fn* fn = entry_called(c.modules, name)) {
-    const BuiltFunction* called = first_called(c.units, *fn);
-    const BuiltFunction* built = called != nullptr ? called : build_function(c, *fn);
+  if (const Function* function = entry_called(c.modules, name)) {
+    const BuiltFunction* called = first_called(c.units, *function->fn);
+    const BuiltFunction* built = called != nullptr ? called : build_function(c, *function);
     if (built == nullptr && is_wanted) {
-      report_unknown(c, *fn);
+      report_unknown(c, *function->fn);
     }
     return built == nullptr ? nullptr : built->unit.get();
   }
@@ -227,7 +305,7 @@ const BuiltFunction* check_entry(Context& c, const ast::Fn& fn) {
   const BuiltFunction* function = nullptr;
   {
     const Restore uncalled(c.units.uncalled, c.layouts.asked.in_session ? &fn : nullptr);
-    function = build_function(c, fn);
+    function = build_function(c, *entry_called(c.modules, fn.name.text));
   }
   if (c.units.put_off.contains(&fn)) {
     c.units.built.at(&fn).pop_back();  // without what it names; a call builds it whole

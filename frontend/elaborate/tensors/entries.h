@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,6 +24,12 @@ namespace mtf::host {
                                                     const ast::Parameter& parameter);
 [[nodiscard]] std::vector<Entry> entries_of(const Modules& modules);
 [[nodiscard]] std::vector<NoEntry> no_entries_of(const Modules& modules);
+// nullopt: it is one, or there is no function of that name.
+[[nodiscard]] std::optional<NoEntry> why_no_entry(const Modules& modules, std::string_view name);
+// Whether the program, or a file that it imports (`m.f`), has an entry of that name.
+[[nodiscard]] bool has_entry(const Modules& modules, std::string_view name);
+// `m.f` for a function of a file that the program imports as m, else its own name.
+[[nodiscard]] std::string name_in_program(const Modules& modules, const Function& function);
 // As `Session::build`; an unknown name is an error.
 [[nodiscard]] Unit* build_named(Context& c, std::string_view name, bool is_wanted);
 // Builds the entries that the program has not called, for their errors. `leave_out_first`: but the
