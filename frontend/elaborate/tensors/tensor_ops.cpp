@@ -228,7 +228,9 @@ std::optional<ValueId> record(Units& units, const Tensor& tensor, SourceSpan spa
       break;
   }
   units.report.error(DiagKind::kBadArgument, span,
-                     "this tensor belongs to a function that has ended");
+                     (tensor.name.empty() ? "this" : "`" + tensor.name + "`") +
+                         " is a tensor of a call at top level that has ended, and a function that "
+                         "it returned cannot read it; give it to that function as an argument");
   return std::nullopt;
 }
 
