@@ -236,11 +236,16 @@ bool is_in_time(Reporter& report, Layouts& layouts, const Modules& modules, Sour
     return false;
   }
   layouts.has_late = true;
+  std::vector<Note> notes = {{.span = layouts.used_at, .text = "the first computation"}};
+  if (layouts.used_by.file.valid()) {
+    notes.push_back({.span = layouts.used_by,
+                     .text = "in a file that is imported here; this may stand behind the layouts"});
+  }
   report.error(DiagKind::kUnknownLayout, span,
                what +
                    " stands behind the first computation, which needs to know where tensors "
                    "are; layouts, and `use layout`, stand before it",
-               {{.span = layouts.used_at, .text = "the first computation"}});
+               std::move(notes));
   return false;
 }
 

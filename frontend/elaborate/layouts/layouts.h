@@ -51,6 +51,7 @@ struct Layouts {
   std::set<std::string, std::less<>> written;  // all that the file declares, here or further down
   bool is_used = false;                        // the device knows
   SourceSpan used_at = {};                     // by then: the first statement that computed
+  SourceSpan used_by = {};                     // if it is of another file: what imports that
   bool has_late = false;                       // one behind that
   bool is_refused = false;                     // and cannot
   bool waits = false;         // is used, on one rank: there was nothing to search the layout for

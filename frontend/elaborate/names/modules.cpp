@@ -315,6 +315,15 @@ std::set<std::string, std::less<>> layouts_in(const ast::File& file) {
   return names;
 }
 
+// The innermost statement that computes is noted first.
+void note_use(Layouts& layouts, const Module& module, SourceSpan statement, bool is_first) {
+  if (!layouts.used_at.file.valid()) {
+    layouts.used_at = statement;
+  } else if (is_first && module.is_main) {
+    layouts.used_by = statement;
+  }
+}
+
 }  // namespace
 
 void run_module(Context& c, Module& module) {
@@ -337,9 +346,10 @@ void run_module(Context& c, Module& module) {
                                           .span = fn->name.span});
   }
   for (const ast::Stmt& statement : module.file.statements) {
+    const bool was_used = c.layouts.is_used;
     const Flow flow = run_in_file(c, module, statement);
-    if (module.is_main && c.layouts.is_used && !c.layouts.used_at.file.valid()) {
-      c.layouts.used_at = statement.span;
+    if (c.layouts.is_used) {
+      note_use(c.layouts, module, statement.span, !was_used);
     }
     if (flow != Flow::kNext) {
       return;
