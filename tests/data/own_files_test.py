@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The examples on files that users bring: texts, pictures that other programs stored, tables."""
+"""The examples on files that users bring: pictures that other programs stored, tables."""
 
 import os
 import pathlib
@@ -28,19 +28,6 @@ def run(folder, example, *words, layout="", ranks=0, status=0):
     if done.returncode != status:
         fail(f"{command} ended with {done.returncode}", done.stdout, done.stderr)
     return done.stderr if status else done.stdout
-
-
-def saved_at_the_end(folder):
-    """A run that is shorter than the steps between two files leaves one to go on from."""
-    (folder / "corpus").write_text("It is what it is. " * 60, encoding="utf-8")
-    words = ["--text", "corpus", "--width", 8, "--inner", 8, "--layers", 1, "--head_count", 1, "--head_size", 8,
-             "--window", 8, "--samples", 1, "--sampled", 12, "--steps", 6]
-    for every in (4, 500):
-        trained = run(folder, "transformer_lm.mtf", *words, "--every", 5, "--save_every", every)
-        written = run(folder, "transformer_lm.mtf", *words, "--resume", "true")
-        if not written or written != trained.split("\n", 1)[1]:
-            fail(f"the last steps are in no file, with --save_every {every}", trained, written)
-        (folder / "lm.safetensors").unlink()
 
 
 def pictures(folder):
@@ -95,7 +82,7 @@ def tables(folder):
 
 def main():
     with tempfile.TemporaryDirectory() as name:
-        for case in (saved_at_the_end, pictures, tables):
+        for case in (pictures, tables):
             folder = pathlib.Path(name, case.__name__)
             folder.mkdir()
             case(folder)
