@@ -40,6 +40,7 @@ class TileJoin {
       : kind_(kind),
         parts_(parts),
         stack_(tree_depth(parts.size())),
+        // NOLINTNEXTLINE(modernize-avoid-c-arrays)
         tiles_(std::make_unique_for_overwrite<Tile<T>[]>(stack_.size())) {}
 
   void join(std::int64_t begin, std::int64_t count, T* out) {

@@ -34,8 +34,9 @@ bool ExecuteDevice::is_alike(const Program& program, DiagSink& diags) {
   }
   const std::vector<std::string_view> first = lines_of(all[0]);
   const std::vector<std::string_view> second = lines_of(*other);
-  const auto place = std::ranges::mismatch(first, second).in1 - first.begin();
-  const Value& reader = *readers[static_cast<std::size_t>(place)];
+  const auto place =
+      static_cast<std::size_t>(std::ranges::mismatch(first, second).in1 - first.begin());
+  const Value& reader = *readers[place];
   diags.error(DiagKind::kFile, reader.span,
               "`" + std::string(reader.op->name) + "` gives " + std::string(first[place]) +
                   " on rank 0 and " + std::string(second[place]) + " on rank " +

@@ -44,6 +44,8 @@ constexpr std::array kTitledWords = std::to_array<TitledWords>({
     {"Exact results", "bits reproducibility"},
 });
 
+constexpr std::string_view kBar = "  | ";  // beside what a program prints
+
 char in_lower_case(char letter) {
   return static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
 }
@@ -66,6 +68,12 @@ bool is_titled(const std::string& title, const std::string& words) {
     }
   }
   return false;
+}
+
+// An empty line has a bar, but no blanks.
+std::string shown_line(std::string_view line, std::string_view indent) {
+  const bool is_blank = line.empty() && indent != kBar;
+  return std::string(is_blank ? "" : indent) + std::string(line) + "\n";
 }
 
 }  // namespace
@@ -129,10 +137,9 @@ std::string section_text(const Heading& section) {
   for (const std::string_view line : lines_of(section.below)) {
     if (line.starts_with("```")) {
       is_code = !is_code;
-      indent = !is_code ? "" : line.starts_with("```output") ? "  | " : "    ";
+      indent = !is_code ? "" : line.starts_with("```output") ? kBar : "    ";
     } else if (is_code || !line.starts_with("<!--")) {
-      text +=
-          std::string(line.empty() && indent != "  | " ? "" : indent) + std::string(line) + "\n";
+      text += shown_line(line, indent);
     }
   }
   return std::string(trimmed(text, "\n")) + "\n";
