@@ -347,8 +347,8 @@ std::variant<Options, Answer> parse_command(const CommandDef& command,
 }
 
 Answer unknown_command(const std::string& word, std::span<const std::string> words) {
-  if (const std::string page = page_command(word); !page.empty()) {
-    return usage_error("no command `" + word + "`; `mtf " + page + "` explains it", words);
+  if (const std::string hint = command_hint(word); !hint.empty()) {
+    return usage_error("no command `" + word + "`" + hint, words);
   }
   const std::string other = did_you_mean(word, explained_names(), "; `mtf --help` lists them");
   return usage_error(

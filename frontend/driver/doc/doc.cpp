@@ -122,11 +122,8 @@ Outcome list_modules(Workspace& workspace) {
 
 // Where to look for what is no module.
 std::string elsewhere(std::span<const ModuleDoc> docs, const std::string& word) {
-  if (std::string page = library_page(docs, word); !page.empty()) {
+  if (std::string page = where_explained(docs, word); !page.empty()) {
     return page;
-  }
-  if (const std::string page = page_command(word); !page.empty()) {
-    return "; `mtf " + page + "` explains it";
   }
   return did_you_mean(word, names_of(docs),
                       "; `mtf doc` lists them, and a file is `" + word + ".mtf`");

@@ -210,11 +210,19 @@ const DocPage* page_of(std::span<const ModuleDoc> docs, std::string_view name) {
   return doc == docs.end() ? nullptr : find_page(*doc, name.substr(dot + 1));
 }
 
+// Lines that go on stay under the first argument.
+std::string renamed(const std::string& signature, const std::string& from, const std::string& to) {
+  const std::string name_and_more = to + signature.substr(from.size());
+  const std::string blanks(std::max(from.size(), to.size()), ' ');
+  return to.size() < from.size() ? replaced(name_and_more, "\n" + blanks.substr(to.size()), "\n")
+                                 : replaced(name_and_more, "\n", "\n" + blanks.substr(from.size()));
+}
+
 // A page under a name of another module: what it says of itself names that one.
 DocPage under(const ModuleDoc& doc, const DocPage& page, const DocPage& said) {
   const std::string name = doc.name + "." + page.name;
   return {.name = page.name,
-          .signature = replaced(said.signature, page.of, name),
+          .signature = renamed(said.signature, page.of, name),
           .purpose = said.purpose,
           .text = said.text,
           .example = replaced(said.example, page.of, name),
@@ -268,11 +276,16 @@ const DocPage* find_page(const ModuleDoc& doc, std::string_view name) {
   return found == doc.pages.end() ? nullptr : &*found;
 }
 
-std::string library_page(std::span<const ModuleDoc> docs, std::string_view name) {
+std::string command_hint(std::string_view name) {
+  const std::string page = page_command(name);
+  return page.empty() ? "" : "; `mtf " + page + "` explains it";
+}
+
+std::string where_explained(std::span<const ModuleDoc> docs, std::string_view name) {
   const auto found = std::ranges::find_if(
       docs, [&](const ModuleDoc& doc) { return find_page(doc, name) != nullptr; });
   if (found == docs.end()) {
-    return "";
+    return command_hint(name);
   }
   const std::string page = found->name + "." + std::string(name);
   return "; there is `" + page + "`, which `mtf doc " + page + "` explains";

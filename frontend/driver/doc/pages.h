@@ -41,9 +41,9 @@ struct ModuleDoc {
 
 [[nodiscard]] const DocPage* find_page(const ModuleDoc& doc, std::string_view name);  // or null
 
-// "; there is `optim.adam`, which `mtf doc optim.adam` explains"; "" of what no module has a page
-// of.
-[[nodiscard]] std::string library_page(std::span<const ModuleDoc> docs, std::string_view name);
+// "; there is `optim.adam`, which `mtf doc optim.adam` explains", or the hint below, of what no
+// module has a page of.
+[[nodiscard]] std::string where_explained(std::span<const ModuleDoc> docs, std::string_view name);
 
 // Of modules, their members, operations, forms and words of the language: `nn`, `nn.dense`,
 // `einsum`, `layout`.
@@ -52,6 +52,9 @@ struct ModuleDoc {
 // The command that explains such a name: "doc nn.dense", "ops einsum", "doc language layout"; "" of
 // any other.
 [[nodiscard]] std::string page_command(std::string_view name);
+
+// "; `mtf ops einsum` explains it", or "".
+[[nodiscard]] std::string command_hint(std::string_view name);
 
 // The example as it runs: with what it imports.
 [[nodiscard]] std::string whole_example(const ModuleDoc& doc, const DocPage& page);

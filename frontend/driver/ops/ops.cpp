@@ -132,10 +132,7 @@ Outcome unknown_operation(Workspace& workspace) {
   for (const OpDef* known : op_table()) {
     names.emplace_back(known->name);
   }
-  std::string page = library_page(library_docs(), name);
-  if (const std::string command = page_command(name); page.empty() && !command.empty()) {
-    page = "; `mtf " + command + "` explains it";
-  }
+  const std::string page = where_explained(library_docs(), name);
   const std::string text =
       "no operation `" + name + "`" +
       (page.empty() ? did_you_mean(name, names, "; `mtf ops` lists them") : page);

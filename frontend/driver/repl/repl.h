@@ -47,8 +47,7 @@ class Repl {
   // ---- for the commands ----
   [[nodiscard]] Options options_for(std::span<const Statement> statements) const;
   // Whether the program that was read has what `--layout`, `--mesh`, `--rules` and its options
-  // behind
-  // `--` name; else an error, as of `mtf run`.
+  // behind `--` name; else an error, as of `mtf run`.
   [[nodiscard]] bool holds_what_is_asked();
   // At the end: what was given by `--set`, and nothing has asked for.
   void tell_unused_settings() const;

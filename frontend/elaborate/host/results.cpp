@@ -23,8 +23,7 @@ Note unreturned(const ast::Fn& fn) {
   if (binding != nullptr) {
     return {.span = last->span,
             .text = "`return " + binding->names.front().text +
-                    "` behind this would hand it to who "
-                    "calls"};
+                    "` behind this would hand it to who calls"};
   }
   return {.span = fn.name.span, .text = "`" + fn.name.text + "` is declared here"};
 }
